@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from tests.possible_answers import answer_of, possible_answer, section_of
 
 from wikigr.answer.abstention import NOT_A_QUESTION
 from wikigr.pack.open import Pack
@@ -79,3 +80,9 @@ def test_thanks_are_not_answered(pipeline: Pipeline) -> None:
 def test_a_follow_up_asks_about_another_code(pipeline: Pipeline) -> None:
     turns = [turn_of(pipeline.answer("What does alarm F-207 mean?"))]
     assert understand("and F-208?", turns, pipeline.pack) == "What does alarm F-208 mean?"
+
+
+def test_a_later_question_may_mean_a_whole_task() -> None:
+    section = section_of("- [ ] Ida: prune the plum\n- [ ] Bo: sweep the yard\n")
+    listed = answer_of("likely", possible_answer(section, section.content.strip()), section=section)
+    assert turn_of(listed).items == ("Ida: prune the plum", "Bo: sweep the yard")

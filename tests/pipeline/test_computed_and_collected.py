@@ -72,6 +72,7 @@ def test_an_age_is_not_computed_of_another_person(pipeline: Pipeline) -> None:
         ("Which articles have the tag fruit?", "2 articles in fruit: Plum; Quince.", 2),
         ("Who is in the category teachers?", "2 articles in Teachers: Ada Quill; Ned Orr.", 2),
         ("How many tools are there?", "3 rows of tools: Router; Plane; Sander.", 3),
+        ("Give me the full list of tools.", "3 rows of tools: Router; Plane; Sander.", 3),
         ("Which tools are insured?", "2 rows: Router; Sander.", 2),
         ("Which tools were bought before 2015?", "2 rows: Router; Plane.", 2),
     ],
@@ -80,6 +81,10 @@ def test_what_there_is_is_listed_and_counted(pipeline: Pipeline, question: str, 
     answer = pipeline.answer(question)
     assert answer.text.startswith(said)
     assert len(answer.citations) == cited
+
+
+def test_what_no_row_says_is_no_list_of_them_all(pipeline: Pipeline) -> None:
+    assert not pipeline.answer("Which tools are full?").text.startswith("3 rows of tools")
 
 
 def test_a_range_of_days_is_shown_as_understood(pipeline: Pipeline) -> None:

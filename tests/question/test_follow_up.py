@@ -229,6 +229,8 @@ ALARM = Turn("What does alarm F-207 mean?", "door open", ("Kiln",))
         (VET, "What is her address?", "What is Dr Mira Holt's address?"),
         (VET, "When is she away?", "When is Dr Mira Holt away?"),
         (ALARM, "and F-208?", "What does alarm F-208 mean?"),
+        (Turn("Where does P-17 stand?", "", ("Pumps",)), "How heavy is it?", "How heavy is P-17?"),
+        (Turn("What does a child's pass cost?", "4 €"), "and an adult's pass?", "What does an adult's pass cost?"),
         (ALARM, "What about 12?", None),
         (Turn("Who has ticket 70415?", "Ann"), "and 70422?", "Who has ticket 70422?"),
         (Turn("What does the ferry to Korsholm cost?", "12"), "What about Lindby?",

@@ -69,6 +69,12 @@ def test_a_value_has_the_form_of_its_attribute(question: str, attribute: str, st
     assert not states(attribute, other)
 
 
+def test_a_number_may_have_the_form_by_the_name_of_its_table() -> None:
+    assert states("money", "kitchen: 66,700", "Revenue by quarter")
+    assert not states("money", "kitchen: closed", "Revenue by quarter")
+    assert not states("money", "kitchen: 66,700", "Visitors by quarter")
+
+
 def test_most_questions_ask_for_no_such_attribute() -> None:
     for question in ("Who repairs the oboe?", "Where was Ida Falk born?", "What is the run-time cost of a lookup?"):
         assert asked_attribute(question) == ""

@@ -19,6 +19,7 @@ from wikigr.question.values import (
     dates_in,
     is_dated,
     measured,
+    quarters_in,
     with_weekdays,
 )
 
@@ -96,12 +97,21 @@ def test_numbers_of_days_are_no_amounts() -> None:
         ("between 30 Dec 2024 and 2 Jan 2025", [Date(2025, 1, 1)], [Date(2025, 12, 31)]),
         ("before 2010", [Date(2009, 12, 31)], [Date(2010, 1, 1), Date(2010, 0, 0)]),
         ("in May 2025", [Date(2025, 5, 31)], [Date(2024, 5, 1)]),
+        ("before the end of 2025", [Date(2025, 12, 31)], [Date(2026, 1, 1)]),
+        ("until the beginning of June 2025", [Date(2025, 5, 31)], [Date(2025, 6, 1)]),
+        ("after the end of May 2025", [Date(2025, 6, 1)], [Date(2025, 5, 31)]),
+        ("from the beginning of May to the end of June 2025", [Date(2025, 6, 30)], [Date(2025, 7, 1)]),
     ],
 )
 def test_a_question_asks_for_days_or_a_range_of_them(text: str, held: list[Date], others: list[Date]) -> None:
     ((dates, _, _),) = dates_asked_for(text)
     assert all(map(dates.holds, held))
     assert not any(map(dates.holds, others))
+
+
+def test_quarters_in_usual_forms() -> None:
+    text = "Q1, the second quarter, quarter 3 and the 4th quarter; q5, a quarter, FAQ1"
+    assert [quarter for quarter, _, _ in quarters_in(text)] == [1, 2, 3, 4]
 
 
 @given(st.text(alphabet="0123456789.,-–/ tomayjune", max_size=200))

@@ -109,8 +109,8 @@ def test_any_value_anywhere(tmp_path: Path, pack: Pack, document: dict[str, Any]
 
 def test_any_key_left_out(tmp_path: Path, pack: Pack, document: dict[str, Any], tally: Counted) -> None:
     counted = tally("a hostile receipt: missing keys")
-    # Earlier versions wrote no blocks.
-    optional = {"id", "explain", "understood", "packs", "blocks"}
+    # Earlier versions wrote no blocks and no heading.
+    optional = {"id", "explain", "understood", "packs", "blocks", "heading"}
     path = tmp_path / "r.json"
     for key in document:
         path.write_text(json.dumps({name: value for name, value in document.items() if name != key}))

@@ -85,11 +85,12 @@ def _items(answer: Answer) -> tuple[str, ...]:
                 places = [(after_marker(section.content, block), block.end)]
             else:
                 places = [(cells[0].start, cells[0].end) for cells in block.rows if cells]
-            found += (
-                " ".join(_END_OF_NAME.split(section.content[start:end].strip(), maxsplit=1)[0].split()[:_MAX_ITEM])
-                for start, end in places
-                if citation.start <= start < citation.end
-            )
+            for start, end in places:
+                if citation.start <= start < citation.end:
+                    text = section.content[start:end].strip()
+                    # "Ada: order the paint" is named by what is to be done, too.
+                    name = text if block.kind == "task" else _END_OF_NAME.split(text, maxsplit=1)[0]
+                    found.append(" ".join(name.split()[:_MAX_ITEM]))
     names = tuple(dict.fromkeys(found))[:_MAX_ITEMS]
     return names if len(names) > 1 else ()
 

@@ -115,6 +115,8 @@ _NTH = re.compile(
 _FULL_NAME = re.compile(r"\b(?<![Tt]he )[A-ZÀ-Þ][\w'’-]*\.?(?:[^\S\n]+[A-ZÀ-Þ][\w'’-]+)+")
 _MAX_NAMED = 5
 _TOKEN = re.compile(r"[^\s,;:?!()\"“”]+")
+# What is called by a number: "TB-412", "R-06".
+_CODE = re.compile(r"\b[A-Z][A-Za-z]{0,5}[-/]?\d{2,}\w*\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,13 +420,16 @@ class _Dialog:
             for mention in list(self._find_names(title))[:1]
             if mention.name == title and title not in known
         ]
+        codes = [
+            _Referent(code, _THING, key=code) for code in dict.fromkeys(_CODE.findall(question)) if code not in known
+        ]
         phrases = [
             _Referent(phrase.text, _PEOPLE if phrase.is_plural else _THING, key=phrase.text)
             for phrase in _noun_phrases(question)
             if phrase.has_article and not any(m.start < phrase.end and phrase.start < m.end for m in mentions)
         ]
         # Of a sentence that says who it is, the names come before its title.
-        return [*salient, *(printed if _asks_who(question) else ()), *cited, *printed, *phrases]
+        return [*salient, *(printed if _asks_who(question) else ()), *codes, *cited, *printed, *phrases]
 
     def _answered(self, turn: Turn) -> list[_Referent]:
         """Return the answer of a turn, if it is the name of something."""
@@ -689,6 +694,9 @@ def _noun_phrases(text: str) -> Iterator[_Phrase]:
             continue
         if asks and (run[-1] + 1 < len(words) and lowered[run[-1] + 1] in DO):
             continue
+        if len(run) > 1 and run[-1] == len(words) - 1 and not DO.isdisjoint(lowered[max(0, number - 1) : number + 1]):
+            # The verb: "What does a student ticket cost?"
+            run.pop()
         is_article = word in _DETERMINERS
         start, end = words[number if is_article else run[0]].start, words[run[-1]].end
         yield _Phrase(text[start:end], start, end, is_article)

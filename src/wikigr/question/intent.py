@@ -8,7 +8,7 @@ from wikigr.languages import ENGLISH, Language
 from wikigr.names import bare_name
 from wikigr.question import patterns
 from wikigr.question.comparison import compared_sides
-from wikigr.question.grammar import COURTESIES, INTERROGATIVES
+from wikigr.question.grammar import COURTESIES, INTERROGATIVES, is_negation
 from wikigr.question.measure import operation
 from wikigr.question.question import Question, content_stems
 from wikigr.stop_words import QUESTION_WORDS
@@ -54,9 +54,11 @@ def asks_yes_no(question: Question) -> bool:
 
 
 def asks_all_rows(question: Question) -> bool:
-    """Return whether all rows of a table may be needed: to list, count, add or compare some of them."""
+    """Return whether all rows of a table may be needed: to list, count, add or compare some, or to find one without."""
     return question.language.is_english and (
-        operation(question.text) is not None or asked_for(question) in ("list", "comparison")
+        operation(question.text) is not None
+        or asked_for(question) in ("list", "comparison")
+        or any(map(is_negation, words(question.text)))
     )
 
 

@@ -144,7 +144,8 @@ _FORMS: dict[str, _Form] = {
     "money": _form(
         r"how much (?:do|does|did) .{1,60} (?:cost|earn)|^what (?:do|does|did) .{1,60} cost|"
         r"(?:the |^)(?:price|cost|salary|rent|wage) of|['’]s (?:price|salary|rent|wage)",
-        r"[€$£¥]|\b(?:eur|euros?|usd|dollars?|gbp|pounds|chf|cents?|free|budget|price|costs?|fees?|rent|wages?|salary|rate|pay)\b|"
+        r"[€$£¥]|\b(?:eur|euros?|usd|dollars?|gbp|pounds|chf|cents?|free|budget|prices?|costs?|fees?|rent|wages?|salary|"
+        r"rates?|pay|revenue|sales|turnover|income|earnings|profit|expenses)\b|"
         r"\d[.,]\d\d\b|\beur|_eur|_usd",
     ),
     "area": _form(r"square (?:met(?:er|re)s|feet|kilomet(?:er|re)s)", r"m²|m2|sq|square|area|\bha\b|hectare|acre"),
@@ -168,6 +169,11 @@ def asked_attribute(question: str) -> str:
     return next((name for name, form in _FORMS.items() if form.asked_by.search(question)), "")
 
 
-def states(attribute: str, text: str) -> bool:
-    """Return whether ``text`` may state a value of ``attribute``: a number with its unit, a number under its name."""
-    return not attribute or _FORMS[attribute].value.search(text) is not None
+def states(attribute: str, text: str, place: str = "") -> bool:
+    """Return whether ``text`` may state a value of ``attribute``: a number with its unit, a number under its name.
+
+    A number may be under the name of its ``place``, too: in a table that is called "Prices".
+    """
+    if not attribute or _FORMS[attribute].value.search(text) is not None:
+        return True
+    return any(map(str.isdigit, text)) and _FORMS[attribute].value.search(place) is not None

@@ -101,7 +101,8 @@ ASKS_YES_NO = re.compile(rf"\W*(?:{one_of(AUXILIARIES)})(?:n['’]t)?\s(?!.*\sor
 ASKS_LIST = re.compile(
     r"\W*(?:(?:in\s+)?(?:which|what)\s+(?:(?!(?:is|was|does|has|this|year|century)\b)[\w-]+\s+){0,2}?"
     r"(?!(?:is|was|does|has|this|process|class|status|basis|species|series)\b)[\w-]{2,}(?<!s)s\b|"
-    r"what\s+are\b|(?:list|name|enumerate)\b|(?:all|every|everything)\b)",
+    r"what\s+are\b|(?:list|name|enumerate)\b|(?:all|every|everything)\b|"
+    r"(?:give|show|tell)\s+(?:me\s+|us\s+)?(?:all|every|(?:a|the)\s+(?:complete\s+|full\s+|whole\s+)?list)\b)",
     re.I,
 )
 # "List all …", "which … are there": no single one answers.

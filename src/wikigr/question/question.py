@@ -16,7 +16,7 @@ from wikigr.index.snippets import QueryTerms
 from wikigr.languages import ENGLISH, Language
 from wikigr.question import patterns
 from wikigr.question.answer_type import AnswerType, answer_type
-from wikigr.question.values import Dates, dates_asked_for, dates_in, is_dated
+from wikigr.question.values import Dates, dates_asked_for, dates_in, is_dated, quarters_in
 from wikigr.stop_words import QUESTION_WORDS
 from wikigr.text import PREFIX_LENGTH, composed, scrub, share_prefix
 
@@ -73,9 +73,13 @@ class Question:
     def stems(self, text: str) -> list[str]:
         """Return the stems of the words of ``text``, made as those of the question are.
 
-        A date of the question that ``text`` writes in another form has the stems with which the question writes it.
+        A date or a quarter of the question that ``text`` writes in another form has the stems with which the question
+        writes it.
         """
         found = stems(text, self.language)
+        if self._quarters:
+            for quarter, _, _ in quarters_in(text):
+                found += self._quarters.get(quarter, ())
         written = [date for date, _, _ in dates_in(text)] if self._dates else []
         for asked, own in self._dates:
             if any(map(asked.holds, written)) or is_dated(text, asked):
@@ -91,6 +95,12 @@ class Question:
             for days, start, end in dates[:_MAX_DATES]
             if days.are_days
         ]
+
+    @cached_property
+    def _quarters(self) -> dict[int, list[str]]:
+        """The quarters of a year that the question names, each with its stems for it."""
+        found = quarters_in(self.text) if self.language.is_english else []
+        return {quarter: stems(self.text[start:end], self.language) for quarter, start, end in found}
 
     @cached_property
     def names(self) -> frozenset[str]:

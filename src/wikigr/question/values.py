@@ -26,10 +26,11 @@ _TO = re.compile(r"\W{0,3}(?:[–—-]|\b(?:to|and)\b)\W{0,3}", re.IGNORECASE)
 # question asks for what is later, earlier or between.
 _UP_TO = re.compile(r"(?:\b(?:(?:up )?to|under|below|(?:less|fewer) than|until|at most|max\.?|maximum)|[≤<])\s*$", re.I)
 _FROM = re.compile(r"(?:\b(?:over|above|from|more than|at least|min\.?|minimum)|[≥>])\s*$", re.IGNORECASE)
-_LIMITING = r"\b(?P<limit>after|since|from|between|before|until|by)\s+(?:the\s+)?"
+_PART = r"(?:(?P<part>beginning|end|start)\s+of\s+)?"
+_LIMITING = rf"\b(?P<limit>after|since|from|between|before|until|by)\s+(?:the\s+)?{_PART}"
 _LIMIT = re.compile(f"{_LIMITING}$", re.IGNORECASE)
 _LIMITED_YEAR = re.compile(rf"{_LIMITING}(?:year\s+)?(?P<year>(?:1[5-9]|20)\d\d)(?![\w-])", re.IGNORECASE)
-_AND = re.compile(r"\s*(?:[–—-]|\b(?:to|and|until|till)\b)\s*(?:the\s+)?", re.IGNORECASE)
+_AND = re.compile(rf"\s*(?:[–—-]|\b(?:to|and|until|till)\b)\s*(?:the\s+)?{_PART}", re.IGNORECASE)
 # Without it, "from 4 May" is that day: the minutes from 4 May, a price from 4 May.
 _ONWARDS = re.compile(r"\s+on(?:wards?)?\b", re.IGNORECASE)
 _MAX_CHARS_BEFORE = 20
@@ -38,6 +39,13 @@ _MAX_DAYS = 14
 # "9/6 early": the day and the month with which an entry of a log begins, in either order.
 _DAY_AND_MONTH = re.compile(r"\W{0,4}(\d{1,2})/(\d{1,2})\b(?!/)")
 _MAX_HEAD = 60
+
+# "Q4", "4th quarter", "fourth quarter", "quarter 4".
+_QUARTERS = ("first", "second", "third", "fourth")
+_QUARTER = re.compile(
+    rf"\b(?:Q([1-4])|([1-4])(?:st|nd|rd|th)\s+quarter|({'|'.join(_QUARTERS)})\s+quarter|quarter\s+([1-4]))\b",
+    re.IGNORECASE,
+)
 
 # "Tue", "Tues.", "Mon–Fri", "Monday to Friday".
 _ABBREVIATED = [day[:3] for day in WEEKDAYS]
@@ -175,23 +183,25 @@ def dates_asked_for(text: str) -> list[tuple[Dates, int, int]]:
     begun = ""
     years = [(Date(int(year["year"]), 0, 0), *year.span("year")) for year in _LIMITED_YEAR.finditer(text)]
     for day, start, end in sorted((*dates_in(text), *years), key=lambda date: date[1]):
-        limit = _LIMIT.search(text[max(0, start - _MAX_CHARS_BEFORE) : start])
+        limit = _LIMIT.search(text, 0, start)
         if not (start or day.day or day.year):
             # "May I …?"
             continue
-        said, place = "", start
+        said, part, place = "", None, start
         # "after the September meeting" names a meeting.
         if limit is not None and (day.day or not limit[0].rstrip().endswith("the")):
-            said, place = limit["limit"].lower(), start - (len(limit.string) - limit.start())
+            said, part, place = limit["limit"].lower(), limit["part"], limit.start()
         if begun in ("from", "between") and _AND.fullmatch(text, found[-1][2], start):
             before, first, _ = found.pop()
             assert before.first is not None
             found.append((Dates(replace(before.first, year=before.first.year or day.year), day), first, end))
             said = ""
         elif said in ("after", "since") or (said == "from" and _ONWARDS.match(text, end)):
-            found.append((Dates(day, None, said != "after"), place, end))
+            is_closed = part.lower() != "end" if part else said != "after"
+            found.append((Dates(day, None, is_closed), place, end))
         elif said in ("before", "until", "by"):
-            found.append((Dates(None, day, said != "before"), place, end))
+            is_closed = part.lower() == "end" if part else said != "before"
+            found.append((Dates(None, day, is_closed), place, end))
         else:
             found.append((Dates(day, day), place, end))
         begun = said
@@ -218,6 +228,14 @@ def with_weekdays(text: str) -> str:
         return " ".join(WEEKDAYS[(first + n) % 7] for n in range((last - first) % 7 + 1))
 
     return _WEEKDAY.sub(spelled, text)
+
+
+def quarters_in(text: str) -> list[tuple[int, int, int]]:
+    """Return the quarters of a year that ``text`` names, 1 to 4, with the characters where each begins and ends."""
+    return [
+        (_QUARTERS.index(match[3].lower()) + 1 if match[3] else int(match[1] or match[2] or match[4]), *match.span())
+        for match in _QUARTER.finditer(text)
+    ]
 
 
 def date_phrases(dates: Dates) -> list[str]:

@@ -54,7 +54,29 @@ COURSES = """
 | weaving | Thu | 18:00 | attic |
 | choir | Mon–Wed | 19:30 | hall |
 """
-ITEMS = {"Courses": COURSES, "Workshop": WORKSHOP, "Loans": LOANS, "Ferry": FERRY, "Revenue": REVENUE}
+TURNOVER = """
+| Quarter | Bar | Kitchen |
+|---|---|---|
+| Q1 | 31,400 | 58,900 |
+| Q2 | 36,200 | 61,300 |
+| Q3 | 40,100 | 66,700 |
+"""
+HOSES = """
+| hose | length (m) | bought | replace by | store |
+|---|---|---|---|---|
+| H-1 | 20 | 2021-03-01 | 2026-03-01 | shed |
+| H-2 | 35 | 2022-06-10 | 2027-06-10 | shed |
+| H-3 | 15 | 2023-09-05 | 2028-09-05 | |
+"""
+ITEMS = {
+    "Courses": COURSES,
+    "Workshop": WORKSHOP,
+    "Loans": LOANS,
+    "Ferry": FERRY,
+    "Revenue": REVENUE,
+    "Turnover": TURNOVER,
+    "Hoses": HOSES,
+}
 
 
 def items() -> list[Evidence]:
@@ -80,6 +102,8 @@ def best(pack: Pack, kind: str, question: str) -> AnswerCandidate:
         ("What does a vehicle with a length of 9 m pay in summer?", "68", "length of the vehicle: over 7 m"),
         ("What was the revenue of the LX-300 in Q3 2024?", "655,000", "Product: LX-300"),
         ("What was the revenue of the LX-300 in Q4 2024?", "713,000", "Product: LX-300"),
+        ("What did the kitchen take in the second quarter?", "61,300", "Quarter: Q2"),
+        ("What did the kitchen take in Q3?", "66,700", "Quarter: Q3"),
     ],
 )
 def test_the_cell_of_the_row_and_the_column_that_are_named(pack: Pack, question: str, short: str, row: str) -> None:
@@ -102,6 +126,50 @@ def test_the_rows_that_fit_what_is_said_of_a_column(pack: Pack, question: str, n
     assert found.lead == f"2 rows: {names}."
     # Cells after the last one that matters are not quoted.
     assert all(quotation.text in quotation.section.content for quotation in found.quotations)
+
+
+@pytest.mark.parametrize(
+    ("question", "lead"),
+    [
+        ("Which hose has no store?", "1 row: H-3."),
+        ("Which hoses have to be replaced before the end of 2027?", "2 rows: H-1; H-2."),
+        ("Which hoses have to be replaced before the beginning of 2027?", "1 row: H-1."),
+    ],
+)
+def test_rows_without_a_value_and_until_the_end_of_a_time(pack: Pack, question: str, lead: str) -> None:
+    assert best(pack, "rows", question).lead == lead
+
+
+def test_how_long_something_is_is_not_computed_beside_a_column_that_says_it(pack: Pack) -> None:
+    assert candidates(pack, "elapsed", "How long is H-2?", *items()) == []
+    assert best(pack, "cell", "How long is H-2?").short == "35"
+
+
+def test_a_row_whose_first_cell_is_a_number_is_named_with_the_words_beside_it(pack: Pack) -> None:
+    talks = from_markdown(
+        "Talks#0", "| no | title | room |\n|---|---|---|\n| 1 | Fog | hall |\n| 2 | Ice | hall |\n| 3 | Salt | barn |"
+    )
+    (found,) = candidates(pack, "rows", "Which talks are in the hall?", talks)
+    assert found.lead == "2 rows: 1 Fog; 2 Ice."
+
+
+def test_yes_or_no_is_looked_for_in_the_row_that_the_question_names(pack: Pack) -> None:
+    rooms = from_markdown("Rooms#0", "| room | ramp |\n|---|---|\n| hall | yes |\n| barn | no, steps |")
+    found = candidates(pack, "yes_no", "Does the barn have a ramp?", rooms)
+    assert [candidate.text for candidate in found] == ["room: barn | ramp: no, steps"]
+
+
+def test_a_month_is_no_name_that_a_price_has_to_have(pack: Pack) -> None:
+    fares = from_markdown(
+        "Fares#0", "| fare | until March | later |\n|---|---|---|\n| child | 4 € | 6 € |\n| adult | 8 € | 11 € |"
+    )
+    assert candidates(pack, "cell", "price of a fare in April", fares)
+    assert not candidates(pack, "cell", "price of a fare in Bergen", fares)
+
+
+def test_rows_of_other_quarters_are_left_out(pack: Pack) -> None:
+    cells = candidates(pack, "cell", "bar in the 3rd quarter", *items())
+    assert {found.text.partition(" | ")[0] for found in cells if "Quarter" in found.text} == {"Quarter: Q3"}
 
 
 def test_rows_are_quoted_up_to_what_the_question_names(pack: Pack) -> None:

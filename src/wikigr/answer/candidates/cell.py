@@ -78,7 +78,8 @@ def find_cells(material: Material) -> Iterator[AnswerCandidate]:
     fits = [
         (value, as_probability(_INTERCEPT + sum(_WEIGHTS[name] * signal for name, signal in found.items())))
         for value, found in cell_signals(material)
-        if is_blank(value.text) or states(attribute, f"{spelled(value.column)}: {value.text}")
+        if is_blank(value.text)
+        or states(attribute, f"{spelled(value.column)}: {value.text}", value.sentence.section.heading)
     ]
     for value, fit in sorted(fits, key=lambda item: -item[1])[:_MAX_CELLS]:
         span = Span(value.start, value.end, value.read.margin if value.read is not None else 0.0)

@@ -29,7 +29,8 @@ _MAX_MEMBERS = 1_000
 _MAX_SECTIONS = 50_000
 _MAX_ARTICLES = 3
 # Words that ask for a list, and what its members are called.
-_ASKING = "all are complete count each enumerate every exist full how list many name number show there total"
+_ASKING = "all are count each enumerate every exist give how list many name number show there total"
+_WHOLE_LIST = re.compile(r"\b(?:complete|full|whole) list\b", re.IGNORECASE)
 _PARTS = "chapter entry heading part section topic"
 _TASKS = "already completed do done due finished left open still task tasks todo yet"
 _TAGS = "category tag tagged"
@@ -67,14 +68,17 @@ def find_collected(material: Material) -> Iterator[AnswerCandidate]:
     lists = operation(question.text) == "count" or asked_for(question) == "list"
     # What the members are called, they need not say: "Which songs are sacred?"
     kind = _KIND.match(question.text)
-    asking = set(question.stems(f"{_ASKING} {kind[1] if kind is not None else ''}"))
+    whole = " ".join(_WHOLE_LIST.findall(question.text))
+    asking = set(question.stems(f"{_ASKING} {whole} {kind[1] if kind is not None else ''}"))
     dated = dates_asked_for(question.text)
     for _, start, end in dated:
         asking |= set(question.stems(question.text[start:end]))
+    # Which column of a row has to lie in a range, ``find_rows`` knows.
+    of_rows = lists and not any(days.is_range for days, _, _ in dated)
     found = [
         *_tasks(material, pack),
         *(_headings(material, pack) if lists else ()),
-        *(_rows(material) if lists else ()),
+        *(_rows(material) if of_rows else ()),
     ]
     found += (
         _categories(material, pack) if lists or not question.weights.keys().isdisjoint(question.stems(_TAGS)) else ()
@@ -138,7 +142,11 @@ def _rows(material: Material) -> Iterator[_Collection]:
             stems = frozenset[str]().union(*named)
             if any(own and own <= material.question.weights.keys() for own in named):
                 members = [
-                    _Member(row.name, row_up_to(row.values), "\n".join(value.text for value in row.values))
+                    _Member(
+                        row.named_for(material.asked),
+                        row_up_to(row.values),
+                        "\n".join(value.text for value in row.values),
+                    )
                     for row in grid.records
                 ]
                 yield _Collection(f"row(s) of {section.title}", stems, members)

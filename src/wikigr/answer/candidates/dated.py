@@ -6,14 +6,22 @@ from collections.abc import Sequence
 from functools import partial
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Quotation
-from wikigr.question.values import Dates, dates_asked_for, dates_in, is_dated
+from wikigr.question.values import Dates, dates_asked_for, dates_in, is_dated, quarters_in
 
 # Lines before a quotation among which one may say the date of all that follows.
 _MAX_LINES = 40
 
 
 def of_dates_asked_for(candidates: Sequence[AnswerCandidate], question: str) -> list[AnswerCandidate]:
-    """Return those of ``candidates`` that are of the dates in ``question``, or all of them if none is."""
+    """Return those of ``candidates`` that are of the dates in ``question``, or all of them if none is.
+
+    What names other quarters of a year than the question is left out as well.
+    """
+    quarters = {quarter for quarter, _, _ in quarters_in(question)}
+    if quarters:
+        named = [{quarter for q in c.quotations for quarter, _, _ in quarters_in(q.text)} for c in candidates]
+        pairs = zip(candidates, named, strict=True)
+        candidates = [c for c, own in pairs if not own or own & quarters] or candidates
     # Of a month, a text rather says what holds from one to another: "from September to November".
     asked = [dates for dates, _, _ in dates_asked_for(question) if dates.are_days]
     found = [c for c in candidates if any(is_of(quotation, dates) for dates in asked for quotation in c.quotations)]

@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from itertools import pairwise
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of
+from wikigr.answer.candidates.grid import spelled
 from wikigr.question import patterns
 from wikigr.question.grammar import MONTHS, PERSONAL
 from wikigr.question.question import Question
@@ -19,6 +20,8 @@ _BEGAN = re.compile(r"\b(?:birth\w*|born|built|founded|opened|first.registration
 _ENDED = re.compile(r"\b(?:died|death|closed|dissolved|demolished)\b", re.IGNORECASE)
 _SINCE = re.compile(r"\bsince\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<![\w.,-])(?:1[5-9]|20)\d\d(?![\w.,]*\d)")
+# The names of columns that state how long something is; beside one, the time between two dates is another thing.
+_LENGTHS = "duration length long"
 # Shorter times are counted in days.
 _MAX_DAYS = 62
 # Of what the question names, the share that stands with the dates.
@@ -35,12 +38,16 @@ def find_elapsed(material: Material) -> Iterator[AnswerCandidate]:
         return
     today = Date(question.today.year, question.today.month, question.today.day)
     measure = set(question.stems("old age" if asks_age else asks.group()))
+    lengths = set(question.stems(_LENGTHS))
     found = []
     for own in material.by_section.values():
         for before, sentence in pairwise((None, *own)):
             assert sentence is not None
             ends = _life(sentence, own) if asks_age else _times(sentence)
-            if ends is None:
+            is_stated = sentence.row is not None and not lengths.isdisjoint(
+                question.stems(" ".join(map(spelled, sentence.row.columns)))
+            )
+            if ends is None or (is_stated and not asks_age):
                 continue
             quotation = _with_subject(before, sentence)
             said = set(question.stems(quotation.text)) | material.place_stems(sentence.section)

@@ -170,6 +170,12 @@ class Record:
         has_title = self.is_article or any(value.text == title for value in self.values)
         return title if has_title else self.values[0].text
 
+    def named_for(self, asked: Asked) -> str:
+        """Return the name; a number that is not asked for is followed by the words beside it: "3 Measuring fog"."""
+        beside = self.values[1].text if len(self.values) > 1 else ""
+        is_number = self.name.isdecimal() and beside[:1].isalpha() and not asked.begins_with(self.values[0].column)
+        return f"{self.name} {beside}" if is_number else self.name
+
     @property
     def section(self) -> Section:
         return self.values[0].sentence.section

@@ -41,7 +41,7 @@ def find_rows(material: Material) -> Iterator[AnswerCandidate]:
         best_first = [conditions[:count] for count in range(len(conditions), 1, -1)]
         for chosen in (*best_first, *([condition] for condition in conditions)):
             rows = tuple(row for row in grid.records if all(c.test(row.value_of(c.column)) for c in chosen))
-            if _is_choice(material, rows, grid):
+            if _is_choice(material, rows, grid, chosen):
                 found.setdefault(rows, _candidate(material, grid, rows, chosen))
     yield from sorted(found.values(), key=lambda candidate: -candidate.fit)[:_MAX_CANDIDATES]
 
@@ -54,15 +54,15 @@ def fitting_rows(grid: Grid, conditions: Sequence[Condition]) -> tuple[Record, .
     return rows
 
 
-def _is_choice(material: Material, rows: Sequence[Record], grid: Grid) -> bool:
+def _is_choice(material: Material, rows: Sequence[Record], grid: Grid, chosen: Sequence[Condition]) -> bool:
     if not rows or len(rows) == len(grid.records):
         return False
     is_list, is_count = asked_for(material.question) == "list", operation(material.question.text) == "count"
     # Where all are asked for, some of many are shown.
     if len(rows) > _MAX_ROWS and not (is_list or is_count):
         return False
-    # One row answers a question for all that there are; for others, its cells do.
-    return len(rows) > 1 or is_list
+    # One row answers a question for all that there are, and for what has no value; for others, its cells do.
+    return len(rows) > 1 or is_list or any(condition.test is _is_missing for condition in chosen)
 
 
 def _candidate(material: Material, grid: Grid, rows: Sequence[Record], chosen: Sequence[Condition]) -> AnswerCandidate:
@@ -71,7 +71,7 @@ def _candidate(material: Material, grid: Grid, rows: Sequence[Record], chosen: S
     taken = {condition.column for condition in chosen}
     column = next((name for name in grid.columns if name not in taken and asked.begins_with(name)), "")
     shown = rows[:_MAX_ROWS]
-    names = (value.text if (value := row.value_of(column)) is not None else row.name for row in shown)
+    names = (value.text if (value := row.value_of(column)) is not None else row.named_for(asked) for row in shown)
     said = frozenset[str]().union(*(condition.stems for condition in chosen))
     said |= frozenset(asked.question.stems(" ".join(map(spelled, (*taken, column)))))
     # What a question wants of a single row may be in any of its columns.
@@ -119,13 +119,13 @@ def _conditions(material: Material, grid: Grid) -> Iterator[Condition]:
         (stems, partial(_has_amount, amounts)) for amounts, stems in asked.amounts if amounts.is_range
     ]
     tests += [(stems, partial(_has_date, dates)) for dates, stems in asked.dates if dates.is_range]
-    negates = any(map(is_negation, words(asked.question.text)))
+    negations = list(filter(is_negation, words(asked.question.text)))
     for column, own in column_stems.items():
         said = {value.text.strip().lower() for row in grid.records if (value := row.value_of(column)) is not None}
-        if own and own <= asked.question.weights.keys() and said <= _TRUTHS and not negates:
+        if own and own <= asked.question.weights.keys() and said <= _TRUTHS and not negations:
             yield Condition(column, own, lambda value: not _is_missing(value))
-    if negates:
-        tests.append((frozenset(), _is_missing))
+    if negations:
+        tests.append((frozenset(asked.question.stems(" ".join(negations))), _is_missing))
     for stems, test in tests:
         passed = {name: [test(record.value_of(name)) for record in grid.records] for name in grid.columns}
         telling = [name for name, flags in passed.items() if any(flags) and not all(flags)]

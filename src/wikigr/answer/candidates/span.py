@@ -10,6 +10,7 @@ from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotat
 from wikigr.answer.candidates.yes_no import says_yes
 from wikigr.question.intent import asks_short_answer, asks_yes_no
 from wikigr.retrieval.reading import answer_words
+from wikigr.retrieval.sentences import SentenceScore
 from wikigr.sources.facts import FACTS
 from wikigr.text import words
 
@@ -42,12 +43,27 @@ def find_yes_no(material: Material) -> Iterator[AnswerCandidate]:
     """
     if not asks_yes_no(material.question):
         return
-    for sentence in material.statements[:_MAX_SENTENCES]:
+    for sentence in islice(_without_other_rows(material), _MAX_SENTENCES):
         said = _SAYS.match(sentence.text)
         span = span_in(sentence, *said.span()) if said else None
         yes = says_yes(material.question, sentence.text) if said is None else None
         lead = "" if yes is None else "Yes." if yes else "No."
         yield AnswerCandidate("yes_no", (quotation_of(sentence),), span=span, lead=lead, fit=float(said is not None))
+
+
+def _without_other_rows(material: Material) -> Iterator[SentenceScore]:
+    """Yield the statements, and of the rows of a section only those of which the question names most."""
+    shares = {
+        s.place: material.asked.share(set(material.question.stems(s.text)))
+        for s in material.statements
+        if s.row is not None
+    }
+    best: dict[str, float] = {}
+    for (section_id, *_), share in shares.items():
+        best[section_id] = max(share, best.get(section_id, 0.0))
+    for sentence in material.statements:
+        if sentence.row is None or shares[sentence.place] == best[sentence.section.section_id]:
+            yield sentence
 
 
 def find_two_parts(material: Material) -> Iterator[AnswerCandidate]:

@@ -21,7 +21,7 @@ from wikigr.answer.candidates.neighbor import is_about_neighbor, numbered
 from wikigr.answer.candidates.path import find_chains, find_explored, find_paths
 from wikigr.answer.candidates.rows import find_rows
 from wikigr.answer.candidates.span import find_spans, find_two_parts, find_yes_no
-from wikigr.question.grammar import is_pronoun
+from wikigr.question.grammar import MONTHS, WEEKDAYS, is_pronoun
 from wikigr.question.measure import asked_attribute, states
 
 
@@ -73,9 +73,15 @@ def find_candidates(material: Material) -> list[AnswerCandidate]:
     is, and a phone number in a paragraph about somebody else is not that of the one who is named.
     """
     asked, attribute = numbered(material.question.text), asked_attribute(material.question.text)
-    # "Dr" does not tell one from others.
-    names = frozenset(name for name in material.question.names if attribute and len(name) > _MAX_TITLE)
-    found = (c for row in ANSWER_KINDS for c in row.find(material) if states(attribute, c.text) or is_blank(c.short))
+    # "Dr" does not tell one from others, and "April" is no name.
+    times = set(material.question.stems(" ".join((*MONTHS, *WEEKDAYS))))
+    names = frozenset(name for name in material.question.names - times if attribute and len(name) > _MAX_TITLE)
+    found = (
+        candidate
+        for row in ANSWER_KINDS
+        for candidate in row.find(material)
+        if is_blank(candidate.short) or states(attribute, candidate.text, candidate.section.heading)
+    )
     # A pronoun answers nothing by itself.
     named = (replace(c, span=None) if c.span is not None and is_pronoun(c.short) else c for c in found)
     own = [c for c in named if not is_about_neighbor(c, asked) and _is_about(c, names, material)]
