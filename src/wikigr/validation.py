@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
+from json import JSONDecodeError
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 from wikigr.options import Limits
@@ -76,6 +77,13 @@ def validated(kind: type[T], content: str | bytes) -> T:
     except pydantic.ValidationError as error:
         raise InvalidError(explain_mistake(error.errors(include_url=False, include_input=False)[0])) from error
     return value
+
+
+def explain_json_error(error: ValueError | RecursionError) -> str:
+    """Return why ``json.loads`` raised ``error``, in words for the user."""
+    if isinstance(error, JSONDecodeError):
+        return f"{error.msg} at column {error.colno}"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else "a number in it has too many digits"
 
 
 def explain_mistake(mistake: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from typing import TextIO, TypeVar
 from wikigr.documents.pack import SCHEMA_VERSION
 from wikigr.errors import UsageError, WikigrError
 from wikigr.files import read_regular
+from wikigr.validation import explain_json_error
 from wikigr_cli.environment import Environment, strict_utf8
 from wikigr_cli.render.output import print_json_line
 
@@ -56,8 +57,10 @@ def ask_each(
             asked += 1
             try:
                 result = ask(item.question)
-            except (BudgetError, UsageError):
+            except BudgetError:
                 raise
+            except UsageError as error:
+                raise UsageError(f"question {item.id}: {error.message}", hint=error.hint) from error
             except WikigrError as error:
                 environment.print_error(f"wikigr: question {item.id}: {error.message}")
                 said = {"schema_version": SCHEMA_VERSION, "question": item.question, "error": error.message}
@@ -109,7 +112,7 @@ def _parse(number: int, line: str) -> BatchQuestion:
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"Line {number} of the questions is not valid JSON: {error}.") from error
+        raise UsageError(f"Line {number} of the questions is not valid JSON: {explain_json_error(error)}.") from error
     question, given = fields.get("question"), fields.get("id")
     if not isinstance(question, str) or not question.strip():
         raise UsageError(f'Line {number} of the questions has no "question".')

@@ -84,6 +84,13 @@ def test_the_question_is_encoded_once_and_only_when_needed(index: LexicalIndex) 
     assert calls == [["Who spoke?"]]
 
 
+@pytest.mark.parametrize("part", ["2021-01-01 ", "which is the ", "older than 7 "])
+def test_a_question_of_unlimited_length_is_refused(index: LexicalIndex, part: str) -> None:
+    with pytest.raises(UsageError, match="characters, more than 20,000"):
+        analyzed(part * 9_000, index)
+    assert analyzed((part * 9_000)[:20_000], index).text
+
+
 def test_an_empty_question_is_refused_and_broken_unicode_is_not(index: LexicalIndex) -> None:
     with pytest.raises(UsageError, match="empty"):
         analyzed(" \n", index)

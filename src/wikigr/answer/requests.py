@@ -18,7 +18,6 @@ from typing import Any, Literal
 
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.stages import Draft
-from wikigr.errors import UsageError
 from wikigr.index.candidate import Evidence, Section, place
 from wikigr.languages import ENGLISH, Language
 from wikigr.llm import api_of, cites
@@ -31,8 +30,6 @@ from wikigr.text import words
 
 # With citations of the API, with numbers in the text, or in the format of a short request.
 CitationStyle = Literal["native", "markers", "short"]
-
-MAX_QUESTION_CHARS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +64,12 @@ def build_request(
     graph_context: Sequence[str] = (),
     language: Language = ENGLISH,
 ) -> Request:
-    """Return the request for ``question``; raises ``UsageError`` if it is too long to send.
+    """Return the request for ``question``.
 
     ``graph_context`` holds lines that a search of the graph found, which the model must not cite. ``language`` is
     that of the sections. The instructions
     never change, so they come first and are marked for the server's prompt cache.
     """
-    check_length(question)
     instructions = f"{prompt('synthesis')}\n\n{prompt(f'citations_{style}')}"
     system = {"type": "text", "text": instructions, "cache_control": {"type": "ephemeral"}}
     asked = [asked_block(question)]
@@ -91,8 +87,7 @@ def build_request(
 
 
 def own_knowledge_request(question: str) -> Request:
-    """Return the request for an answer from the model's memory. Raises the same errors as ``build_request``."""
-    check_length(question)
+    """Return the request for an answer from the model's memory."""
     system = {"type": "text", "text": prompt("own_knowledge")}
     return Request((system,), ({"role": "user", "content": [asked_block(question)]},))
 
@@ -107,15 +102,6 @@ def asked_block(question: str) -> dict[str, Any]:
     """Return the block of the question."""
     # A question may come from an untrusted file; escaped, it cannot pass for a section or an example.
     return {"type": "text", "text": f"Question: {question.replace('<', '&lt;')}"}
-
-
-def check_length(question: str) -> None:
-    """Raise ``UsageError`` for a question that is too long to send."""
-    if len(question) > MAX_QUESTION_CHARS:
-        raise UsageError(
-            f"The question has {len(question):,} characters; at most {MAX_QUESTION_CHARS:,} are sent to a model.",
-            hint="Shorten it, or use --offline.",
-        )
 
 
 def _search_result(section: Section, language: Language) -> dict[str, Any]:
@@ -154,8 +140,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def build_short_request(draft: Draft, question: str, limit: int, language: Language) -> Request:
-    """Return the request for ``question``, with about ``limit`` tokens; raises ``UsageError`` if it is too long."""
-    check_length(question)
+    """Return the request for ``question``, with about ``limit`` tokens."""
     instructions = prompt("short_answer")
     asked = asked_block(question)["text"]
     left = limit - estimate_tokens(instructions) - estimate_tokens(asked) - _MIN_TOKENS

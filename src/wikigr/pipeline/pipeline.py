@@ -113,7 +113,7 @@ class Pipeline:
         return stage
 
     def search(self, question: str, *, top_k: int, trace: Trace | None = None) -> list[Evidence]:
-        """Return the best ``top_k`` sections, best first; raises ``UsageError`` for an empty question."""
+        """Return the best ``top_k`` sections, best first; raises the errors of ``checked``."""
         if top_k < 1:
             raise UsageError(f"top_k must be at least 1, not {top_k}.")
         trace = trace if trace is not None else Trace()

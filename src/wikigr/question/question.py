@@ -20,6 +20,8 @@ from wikigr.question.values import Dates, dates_asked_for, dates_in, is_dated, q
 from wikigr.stop_words import QUESTION_WORDS
 from wikigr.text import PREFIX_LENGTH, composed, scrub, share_prefix
 
+# Parts of the analysis compare every date or clause of a question with every other one.
+MAX_QUESTION_CHARS = 20_000
 # Every text is searched for each of them.
 _MAX_DATES = 10
 _NAME = re.compile(r"(?<=\w )[A-ZÀ-Þ][\w'’-]+")
@@ -163,7 +165,7 @@ class Question:
 
 
 def analyze(text: str, index: LexicalIndex, encode: Callable[[Sequence[str]], Vectors]) -> Question:
-    """Analyze a question against the pack whose lexical index is ``index``; raises ``UsageError`` if it is empty.
+    """Analyze a question against the pack whose lexical index is ``index``; raises the errors of ``checked``.
 
     ``encode`` maps texts to unit vectors of shape ``(len(texts), d)``. It is not called before the vector is needed.
     """
@@ -181,7 +183,9 @@ def query_terms(text: str, index: LexicalIndex) -> QueryTerms:
 
 
 def checked(text: str) -> str:
-    """Return the text of a question in the form of stored text; raises ``UsageError`` when it is empty."""
+    """Return the text of a question in the form of stored text; raises ``UsageError`` if it is empty or too long."""
+    if len(text) > MAX_QUESTION_CHARS:
+        raise UsageError(f"The question has {len(text):,} characters, more than {MAX_QUESTION_CHARS:,}.")
     text = composed(scrub(text))
     if not text.strip():
         raise UsageError("The question is empty.")

@@ -12,6 +12,7 @@ from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
 from wikigr.sources.streams import STDIN, Line, open_bytes, read_lines
 from wikigr.text import fold
+from wikigr.validation import explain_json_error
 
 _HEADING = re.compile(r" {0,3}+(?P<marks>#{1,6}+)[ \t]++(?P<text>.+)")
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)")
@@ -119,10 +120,8 @@ def _load(record: Line, where: str) -> dict[str, Any]:
         raise RecordError(where, problem, hint=hint)
     try:
         value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise RecordError(where, f"invalid JSON: {error.msg} at column {error.colno}") from error
     except (ValueError, RecursionError) as error:
-        raise RecordError(where, f"unreadable JSON: {error}") from error
+        raise RecordError(where, f"invalid JSON: {explain_json_error(error)}") from error
     if not isinstance(value, dict):
         raise RecordError(where, f"expected a JSON object, found {_kind(value)}")
     return value
