@@ -55,10 +55,11 @@ def test_a_known_cosine_below_the_threshold_drops_a_section() -> None:
     assert "0.50" in dropped["B#0"]
 
 
-def test_a_section_with_a_unit_that_holds_half_of_the_question_is_not_dropped() -> None:
+def test_a_section_with_a_unit_that_holds_enough_of_the_question_is_not_dropped() -> None:
     ranked = [Candidate("A#0", 0.9, {"dense": 0.1, "unit": 0.5}), Candidate("B#0", 0.8, {"dense": 0.1, "unit": 0.4})]
-    kept, dropped = select_documents(ranked, num_docs=5, max_sections=5, min_relevance=0.2)
+    kept, dropped = select_documents(ranked, num_docs=5, max_sections=5, min_relevance=0.2, min_coverage=0.5)
     assert ids(kept) == ["A#0"] and dropped.keys() == {"B#0"}
+    assert select_documents(ranked, num_docs=5, max_sections=5, min_relevance=0.2)[0] == ()
 
 
 @given(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
@@ -16,7 +17,7 @@ from wikigr.retrieval.state import RetrievalStage, State
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.sources.facts import FACTS
 
-# A section with a unit that holds so much of the question, by weight, is relevant whatever its cosine: a code or an
+# A section with a unit that holds so much of the question, by weight, needs no calibrated cosine: a code or an
 # abbreviation says little to an encoder. On 651 questions about desks, 427 headlines were right without a minimum
 # cosine, 421 with one for all sections, 433 with this share at 0.4, and 427 at 0.6.
 MIN_COVERAGE = 0.5
@@ -33,7 +34,7 @@ class MultiDocOptions(Options):
     max_sections: Annotated[Few | Auto, "sections to read from each; `auto` depends on the type of question"] = 3
     min_relevance: Annotated[
         Share | Auto,
-        "minimum cosine of a section unless a unit holds half of the question; `auto` is that in the pack's manifest",
+        "minimum cosine of a section; `auto` is the pack's, for sections without half of the question in one unit",
     ] = "auto"
 
     def articles_for(self, question: Question) -> int:
@@ -51,13 +52,14 @@ def select_documents(
     num_docs: int,
     max_sections: int,
     min_relevance: float = 0.0,
+    min_coverage: float = math.inf,
     required: Collection[str] = (),
 ) -> tuple[tuple[Candidate, ...], dict[str, str]]:
     """Keep the best ``max_sections`` of each of the best ``num_docs`` articles of ``candidates`` (best first).
 
     Articles are ranked by the total score of their best ``max_sections`` sections; more sections would favor long
     articles. A negative score counts as 0: no section speaks against its article. Sections with cosine below
-    ``min_relevance`` are dropped, except those that state a fact of the graph or hold ``MIN_COVERAGE`` of the question
+    ``min_relevance`` are dropped, except those that state a fact of the graph or hold ``min_coverage`` of the question
     in one unit. The sections with ids in ``required`` are kept as well, whatever their rank, unranked ones last.
     Returns those that were kept, by rank, and why each other section was dropped, by section id.
     """
@@ -68,7 +70,7 @@ def select_documents(
     for candidate in candidates:
         if candidate.section_id in required:
             continue
-        is_named = FACT in candidate.scores or candidate.scores.get(UNIT, 0.0) >= MIN_COVERAGE
+        is_named = FACT in candidate.scores or candidate.scores.get(UNIT, 0.0) >= min_coverage
         if candidate.scores.get(DENSE, min_relevance) < min_relevance and not is_named:
             dropped[candidate.section_id] = f"cosine below min_relevance {min_relevance:.2f}"
         elif len(by_title.setdefault(candidate.title, [])) >= max_sections:
@@ -114,6 +116,7 @@ class DocumentSelection(RetrievalStage[MultiDocOptions]):
             num_docs=self.options.articles_for(question),
             max_sections=self.options.sections_for(question),
             min_relevance=min_relevance,
+            min_coverage=MIN_COVERAGE if self.options.min_relevance == "auto" else math.inf,
             required=[
                 # The leads of the best articles are read if the question asks what they are.
                 *(section_id(title, 0) for title in titles[:20] if asks_lead(question, title)),
