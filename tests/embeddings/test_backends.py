@@ -4,41 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from tests.embeddings.conftest import MakeBert
 
 from wikigr.embeddings.embedder import Embedder
-from wikigr.embeddings.loader import PrefixedEncoder, open_encoder, prefix_of
-from wikigr.embeddings.models import prepare
-from wikigr.errors import ModelError
+from wikigr.embeddings.loader import PrefixedEncoder, prefix_of
 
 TEXTS = ["", "the energy of light", "who is the atom?", "wave " * 400, "def x ( a ) : return 2"]
-
-
-def _make_other_architecture(make_bert: MakeBert) -> Path:
-    """Create a folder of DistilBERT with the tokenizer and the layout of a BERT folder."""
-    pytest.importorskip("torch", reason="the extra 'models' is not installed")
-    import transformers
-
-    folder: Path = make_bert("distilbert")
-    sizes: dict[str, Any] = {"vocab_size": 40, "pad_token_id": 0, "max_position_embeddings": 40}
-    config = transformers.DistilBertConfig(dim=24, n_layers=2, n_heads=4, hidden_dim=40, **sizes)
-    transformers.DistilBertModel(config).save_pretrained(folder)
-    return folder
-
-
-def test_other_architectures_need_the_other_backend(make_bert: MakeBert, tmp_path: Path) -> None:
-    folder = _make_other_architecture(make_bert)
-    with pytest.raises(ModelError, match="Only BERT encoders run on ONNX Runtime") as caught:
-        prepare(str(folder), cache_dir=tmp_path / "cache")
-    assert "sentence-transformers" in str(caught.value.hint)
-    assert not list((tmp_path / "cache").iterdir())
-    vectors = open_encoder(str(folder), backend="sentence-transformers").encode(TEXTS)
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
 
 
 def test_the_generator_embeds_queries_and_texts(encoder: Embedder) -> None:

@@ -18,29 +18,6 @@ from wikigr.errors import ModelError
 TEXTS = ["", "the quantum of light", "WHO is 1 atom?", "é 東 ( def x : return x * 2 )", "wave " * 100, "a b c", "xyzzy"]
 
 
-@pytest.mark.parametrize(
-    ("pooling", "activation", "prefix"),
-    [
-        ("mean", "gelu", ""),
-        ("cls", "gelu", "bert."),
-        ("cls", "relu", ""),
-        ("mean", "gelu_new", ""),
-        ("cls", "gelu_pytorch_tanh", ""),
-    ],
-)
-def test_any_bert_agrees_with_sentence_transformers(
-    make_bert: MakeBert, tmp_path: Path, pooling: str, activation: str, prefix: str
-) -> None:
-    pytest.importorskip("sentence_transformers", reason="the extra 'models' is not installed")
-    from wikigr.embeddings.sentence_transformers import SentenceTransformersEncoder
-
-    folder = make_bert(pooling=pooling, activation=activation, prefix=prefix)
-    theirs = SentenceTransformersEncoder(str(folder), device="cpu")
-    ours = OnnxEncoder(prepare(str(folder), cache_dir=tmp_path / "cache"))
-    assert ours.identity == theirs.identity
-    np.testing.assert_allclose(ours.encode(TEXTS), theirs.encode(TEXTS), atol=2e-6)
-
-
 def test_pooling_changes_the_vector(make_bert: MakeBert, tmp_path: Path) -> None:
     vectors = [
         OnnxEncoder(prepare(str(make_bert(mode, pooling=mode)), cache_dir=tmp_path / "cache")).encode(TEXTS[1:2])[0]
