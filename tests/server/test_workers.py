@@ -159,24 +159,6 @@ def test_clients_with_several_questions_leave_half_of_the_threads_to_others(clie
     asyncio.run(ask())
 
 
-def test_clients_with_several_questions_get_a_quarter_of_the_threads_beside_others() -> None:
-    answers = Answers()
-
-    async def ask() -> None:
-        workers = Workers(threads=8, waiting=20, time_limit=60)
-        others = [ask_from(f"other {n}", workers, answers("other")) for n in range(4)]
-        await asyncio.sleep(0)
-        greedy = [ask_from("greedy", workers, answers("greedy")) for _ in range(4)]
-        late = ask_from("late", workers, answers("late"))
-        while "late" not in answers.begun:
-            await asyncio.sleep(0.01)
-        assert answers.begun.count("greedy") == 2
-        answers.gate.set()
-        await asyncio.gather(*others, *greedy, late)
-
-    asyncio.run(ask())
-
-
 def test_a_full_queue_refuses_the_last_question_of_the_client_with_the_most() -> None:
     answers = Answers()
 

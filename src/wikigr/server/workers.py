@@ -83,8 +83,7 @@ class Workers:
     """Runs functions in at most ``threads`` threads, with at most ``waiting`` more in a queue.
 
     The next one is the first of the client with the fewest in threads and in the queue. Clients with more than one
-    share a quarter of the threads, and what others leave of the first half, which keeps all processors busy. If the
-    queue is full, the last one of the client with the most is refused.
+    share half of the threads. If the queue is full, the last one of the client with the most is refused.
     All methods belong to one event loop.
 
     ``time_limit`` is in seconds, from the arrival of a question to its answer. A question that is cancelled or late
@@ -133,11 +132,10 @@ class Workers:
     def _start(self) -> None:
         """Start what may start now."""
         held = self._held()
-        half, quarter = (self._threads + 1) // 2, (self._threads + 3) // 4
-        while (total := self._under_way.total()) < self._threads:
+        most = (self._threads + 1) // 2
+        while self._under_way.total() < self._threads:
             shared = sum(count for client, count in self._under_way.items() if held[client] > 1)
-            is_free = shared < quarter or total < half
-            may_start = [each for each in self._waiting if is_free or held[each.client] == 1]
+            may_start = [each for each in self._waiting if held[each.client] == 1 or shared < most]
             if not may_start:
                 break
             question = min(may_start, key=lambda each: held[each.client])
