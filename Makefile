@@ -29,8 +29,8 @@ demo: .venv/.installed
 # The tests start hundreds of processes, each of which would otherwise compile wikigr again.
 export PYTHONDONTWRITEBYTECODE :=
 
-# The tests without those of targets of their own.
 WORKERS := --numprocesses auto --dist loadfile --no-loadscope-reorder
+# The tests without those of targets of their own.
 SUITE := $(WORKERS) --ignore=tests/ray --ignore=tests/training --ignore=tests/trust --ignore=tests/web \
 	-m "not llm and not ray and not trust and not web"
 

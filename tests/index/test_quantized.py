@@ -11,7 +11,7 @@ import pytest
 from wikigr.embeddings.embedder import Vectors
 from wikigr.errors import PackError
 from wikigr.index import quantized
-from wikigr.index.quantized import FILES, HEADER, IDS, ROWS, SIGNS, QuantizedVectors, QuantizedWriter
+from wikigr.index.quantized import FILES, HEADER, IDS, ROWS, SIGNS, QuantizedVectors, QuantizedWriter, _single
 
 SECTIONS, DIMENSION, DIGEST = 5_000, 96, "5e3b"
 
@@ -230,3 +230,9 @@ def test_a_span_outside_of_the_ids_reads_as_nothing(tmp_path: Path, span: tuple[
         data = quantized._Data(file.fileno(), 6, 10)
         assert data.read([(0, 10)]) == [b"0123456789"]
         assert data.read([(0, 3), span]) == [b"", b""]
+
+
+def test_half_precision_becomes_single_precision_bit_by_bit() -> None:
+    halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    finite = halves[np.isfinite(halves)]
+    assert np.array_equal(_single(finite).view(np.uint32), finite.astype(np.float32).view(np.uint32))

@@ -28,6 +28,7 @@ FILES = {
     "Quince.md": "---\ntags: [fruit]\n---\n# Quince\n\nThe quince blooms late.\n",
     "Ada Quill.md": "---\ncategory: Teachers\nphone: 555-0144\n---\n# Ada Quill\n\nShe teaches cello.\n",
     "Ned Orr.md": "---\ncategory: Teachers\n---\n# Ned Orr\n\nHe teaches piano.\n",
+    "hoses.csv": "Hose,Length (m),Bought,Retired\nH-21,20,2019-03-01,2024-03-01\nH-22,35,2020-06-10,2025-06-10\n",
     "tools.csv": "Tool,Insured,Bought,Price (EUR)\nRouter,yes,2011,140\nPlane,no,2004,85\nSander,yes,2019,120\n",
 }
 
@@ -52,6 +53,12 @@ def test_times_are_computed_from_two_cited_dates(pipeline: Pipeline, question: s
     answer = pipeline.answer(question)
     assert answer.text.startswith(said)
     assert answer.level in ("sure", "likely") and answer.citations
+
+
+def test_how_long_something_is_is_not_computed_beside_a_column_that_says_it(pipeline: Pipeline) -> None:
+    answer = pipeline.answer("How long is hose H-22?")
+    assert answer.span is not None and answer.span.text == "35"
+    assert "5 years, from 10 June 2020" in pipeline.answer("How long was hose H-22 used?").text
 
 
 def test_an_age_is_not_computed_of_another_person(pipeline: Pipeline) -> None:

@@ -230,6 +230,8 @@ ALARM = Turn("What does alarm F-207 mean?", "door open", ("Kiln",))
         (VET, "When is she away?", "When is Dr Mira Holt away?"),
         (ALARM, "and F-208?", "What does alarm F-208 mean?"),
         (Turn("Where does P-17 stand?", "", ("Pumps",)), "How heavy is it?", "How heavy is P-17?"),
+        (Turn("What is CVE-2021-44228?", "", ("Bugs",)), "How severe is it?", None),
+        (Turn("When does the pool open on Sundays?", "9:00"), "Who runs it?", "Who runs the pool?"),
         (Turn("What does a child's pass cost?", "4 €"), "and an adult's pass?", "What does an adult's pass cost?"),
         (ALARM, "What about 12?", None),
         (Turn("Who has ticket 70415?", "Ann"), "and 70422?", "Who has ticket 70422?"),

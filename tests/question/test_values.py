@@ -100,6 +100,12 @@ def test_numbers_of_days_are_no_amounts() -> None:
         ("before the end of 2025", [Date(2025, 12, 31)], [Date(2026, 1, 1)]),
         ("until the beginning of June 2025", [Date(2025, 5, 31)], [Date(2025, 6, 1)]),
         ("after the end of May 2025", [Date(2025, 6, 1)], [Date(2025, 5, 31)]),
+        (
+            "between the end of May and the beginning of July 2025",
+            [Date(2025, 6, 15)],
+            [Date(2025, 5, 3), Date(2025, 7, 28)],
+        ),
+        ("before the end of the year 2025", [Date(2025, 12, 31)], [Date(2026, 1, 1)]),
         ("from the beginning of May to the end of June 2025", [Date(2025, 6, 30)], [Date(2025, 7, 1)]),
     ],
 )

@@ -150,11 +150,36 @@ def test_clients_with_several_questions_leave_half_of_the_threads_to_others(clie
         first = [ask_from(client, workers, answers(client)) for client in clients for _ in range(2)]
         await asyncio.sleep(0)
         others = [ask_from(f"other {n}", workers, answers("other")) for n in range(6)]
-        while answers.begun.count("other") < 6:
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(20):
+            while answers.begun.count("other") < 6:
+                await asyncio.sleep(0.01)
         assert len(answers.begun) == 12
         answers.gate.set()
         await asyncio.gather(*first, *others)
+
+    asyncio.run(ask())
+
+
+def test_a_question_may_start_when_its_client_withdraws_another() -> None:
+    answers = Answers()
+    others = Answers()
+
+    async def ask() -> None:
+        workers = Workers(threads=4, waiting=10, time_limit=60)
+        ended = [ask_from(f"other {n}", workers, others("other")) for n in range(2)]
+        busy = [ask_from("busy", workers, answers("busy")) for _ in range(2)]
+        await asyncio.sleep(0)
+        later = [ask_from("later", workers, answers(f"later {n}")) for n in range(2)]
+        await asyncio.sleep(0)
+        others.gate.set()
+        await asyncio.gather(*ended)
+        assert "later 0" not in answers.begun
+        later[1].cancel()
+        async with asyncio.timeout(20):
+            while "later 0" not in answers.begun:
+                await asyncio.sleep(0.01)
+        answers.gate.set()
+        await asyncio.gather(*busy, *later, return_exceptions=True)
 
     asyncio.run(ask())
 

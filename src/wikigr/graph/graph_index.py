@@ -156,7 +156,10 @@ class GraphIndex:
 
     @cached_property
     def pulls_around(self) -> NDArray[np.float64]:
-        """The sum of the pulls of the neighbors of every node from which a walk has gone on, 0 for the others."""
+        """The sum of the pulls of the neighbors of every node from which a walk has gone on, 0 for the others.
+
+        Walks in several threads write the same sums.
+        """
         return np.zeros(len(self))
 
     def equals(self, other: GraphIndex) -> bool:

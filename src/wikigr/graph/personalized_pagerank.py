@@ -34,7 +34,7 @@ def personalized_pagerank(
     total = sum(seeds.values())
     if not total:
         return weights
-    # What arrived at each node and did not go on, by the pull of the node: an edge then adds what its source spreads.
+    # What arrived at each node and did not go on, divided by its pull: an edge then adds what its source spreads.
     residual = np.zeros(len(index))
     for number, weight in seeds.items():
         residual[number] = weight / total / index.pulls[number]

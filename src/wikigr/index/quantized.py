@@ -16,8 +16,9 @@ Files of the folder ``vectors/``, in order of article title and position:
 - ``ids.npy``: the section ids in UTF-8, one after the other
 
 The signs are memory-mapped, and a search reads the rows of its candidates only. Everything that it reads is compared
-with a checksum, the signs and the rows of a small pack once: a damaged file never changes a ranking unnoticed. The
-checksum of a row depends on the pack's digest and on the row's number, so a file of another pack is noticed too.
+with a checksum, the signs and the rows of a small pack when they are first read: a file that was damaged before never
+changes a ranking unnoticed. The checksum of a row depends on the pack's digest and on the row's number, so a file of
+another pack is noticed too.
 """
 
 from __future__ import annotations

@@ -31,7 +31,6 @@ from wikigr.text import fold
 
 if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
-    from wikigr.graph.graph_index import GraphIndex
 
 
 class JoinedLexicalIndex(LexicalIndex):

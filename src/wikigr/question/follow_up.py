@@ -116,7 +116,7 @@ _FULL_NAME = re.compile(r"\b(?<![Tt]he )[A-ZÀ-Þ][\w'’-]*\.?(?:[^\S\n]+[A-ZÀ
 _MAX_NAMED = 5
 _TOKEN = re.compile(r"[^\s,;:?!()\"“”]+")
 # What is called by a number: "TB-412", "R-06".
-_CODE = re.compile(r"\b[A-Z][A-Za-z]{0,5}[-/]?\d{2,}\w*\b")
+_CODE = re.compile(r"(?<![\w./-])[A-Z][A-Za-z]{0,5}-\d{2,}[A-Za-z]?(?![\w./-]*\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,7 +429,8 @@ class _Dialog:
             if phrase.has_article and not any(m.start < phrase.end and phrase.start < m.end for m in mentions)
         ]
         # Of a sentence that says who it is, the names come before its title.
-        return [*salient, *(printed if _asks_who(question) else ()), *codes, *cited, *printed, *phrases]
+        first = [*salient, *(printed if _asks_who(question) else ())]
+        return [*first, *cited, *printed, *phrases, *codes] if phrases else [*first, *codes, *cited, *printed]
 
     def _answered(self, turn: Turn) -> list[_Referent]:
         """Return the answer of a turn, if it is the name of something."""
@@ -694,7 +695,9 @@ def _noun_phrases(text: str) -> Iterator[_Phrase]:
             continue
         if asks and (run[-1] + 1 < len(words) and lowered[run[-1] + 1] in DO):
             continue
-        if len(run) > 1 and run[-1] == len(words) - 1 and not DO.isdisjoint(lowered[max(0, number - 1) : number + 1]):
+        after = lowered[run[-1] + 1 : run[-1] + 2]
+        ends = not after or after[0] in ARTICLES | PREPOSITIONS - {"of", "with"}
+        if len(run) > 1 and ends and not DO.isdisjoint(lowered[max(0, number - 1) : number + 1]):
             # The verb: "What does a student ticket cost?"
             run.pop()
         is_article = word in _DETERMINERS

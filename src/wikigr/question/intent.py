@@ -58,7 +58,7 @@ def asks_yes_no(question: Question) -> bool:
 
 
 def asks_all_rows(question: Question) -> bool:
-    """Return whether all rows of a table may be needed: to list, count, add or compare some, or to find one without."""
+    """Return whether all rows of a table may be needed: for a list, a count, a sum, or the one without a value."""
     return question.language.is_english and (
         operation(question.text) is not None
         or asked_for(question) in ("list", "comparison")

@@ -144,8 +144,7 @@ _FORMS: dict[str, _Form] = {
     "money": _form(
         r"how much (?:do|does|did) .{1,60} (?:cost|earn)|^what (?:do|does|did) .{1,60} cost|"
         r"(?:the |^)(?:price|cost|salary|rent|wage) of|['’]s (?:price|salary|rent|wage)",
-        r"[€$£¥]|\b(?:eur|euros?|usd|dollars?|gbp|pounds|chf|cents?|free|budget|prices?|costs?|fees?|rent|wages?|salary|"
-        r"rates?|pay|revenue|sales|turnover|income|earnings|profit|expenses)\b|"
+        r"[€$£¥]|\b(?:eur|euros?|usd|dollars?|gbp|pounds|chf|cents?|free|budget|price|costs?|fees?|rent|wages?|salary|rate|pay)\b|"
         r"\d[.,]\d\d\b|\beur|_eur|_usd",
     ),
     "area": _form(r"square (?:met(?:er|re)s|feet|kilomet(?:er|re)s)", r"m²|m2|sq|square|area|\bha\b|hectare|acre"),
@@ -164,16 +163,22 @@ _FORMS: dict[str, _Form] = {
 }
 
 
+_SUMS_OF_MONEY = re.compile(
+    r"\b(?:budgets?|costs|earnings|expenses|fees|income|prices|profits?|rates|revenues?|salaries|sales|turnover|wages)\b",
+    re.IGNORECASE,
+)
+
+
 def asked_attribute(question: str) -> str:
     """Return the attribute that ``question`` asks for if its values have a form of their own, or nothing."""
     return next((name for name, form in _FORMS.items() if form.asked_by.search(question)), "")
 
 
-def states(attribute: str, text: str, place: str = "") -> bool:
-    """Return whether ``text`` may state a value of ``attribute``: a number with its unit, a number under its name.
+def states(attribute: str, text: str) -> bool:
+    """Return whether ``text`` may state a value of ``attribute``: a number with its unit, a number under its name."""
+    return not attribute or _FORMS[attribute].value.search(text) is not None
 
-    A number may be under the name of its ``place``, too: in a table that is called "Prices".
-    """
-    if not attribute or _FORMS[attribute].value.search(text) is not None:
-        return True
-    return any(map(str.isdigit, text)) and _FORMS[attribute].value.search(place) is not None
+
+def are_sums(attribute: str, heading: str) -> bool:
+    """Return whether money is asked for, and the ``heading`` of a table says that its numbers are sums of it."""
+    return attribute == "money" and _SUMS_OF_MONEY.search(heading) is not None

@@ -29,7 +29,7 @@ _TO = re.compile(r"\W{0,3}(?:[–—-]|\b(?:to|and)\b)\W{0,3}", re.IGNORECASE)
 # question asks for what is later, earlier or between.
 _UP_TO = re.compile(r"(?:\b(?:(?:up )?to|under|below|(?:less|fewer) than|until|at most|max\.?|maximum)|[≤<])\s*$", re.I)
 _FROM = re.compile(r"(?:\b(?:over|above|from|more than|at least|min\.?|minimum)|[≥>])\s*$", re.IGNORECASE)
-_PART = r"(?:(?P<part>beginning|end|start)\s+of\s+)?"
+_PART = r"(?:(?P<part>beginning|end|start)\s+of\s+(?:the\s+)?)?"
 _LIMITING = rf"\b(?P<limit>after|since|from|between|before|until|by)\s+(?:the\s+)?{_PART}"
 _LIMIT = re.compile(f"{_LIMITING}$", re.IGNORECASE)
 _LIMITED_YEAR = re.compile(rf"{_LIMITING}(?:year\s+)?(?P<year>(?:1[5-9]|20)\d\d)(?![\w-])", re.IGNORECASE)
@@ -37,6 +37,8 @@ _AND = re.compile(rf"\s*(?:[–—-]|\b(?:to|and|until|till)\b)\s*(?:the\s+)?{_P
 # Without it, "from 4 May" is that day: the minutes from 4 May, a price from 4 May.
 _ONWARDS = re.compile(r"\s+on(?:wards?)?\b", re.IGNORECASE)
 _MAX_CHARS_BEFORE = 20
+# "between the beginning of the year "
+_MAX_LIMIT_CHARS = 40
 # "9/6 early": the day and the month with which an entry of a log begins, in either order.
 _DAY_AND_MONTH = re.compile(r"\W{0,4}(\d{1,2})/(\d{1,2})\b(?!/)")
 _MAX_HEAD = 60
@@ -185,7 +187,7 @@ def dates_asked_for(text: str) -> list[tuple[Dates, int, int]]:
     begun = ""
     years = [(Date(int(year["year"]), 0, 0), *year.span("year")) for year in _LIMITED_YEAR.finditer(text)]
     for day, start, end in sorted((*dates_in(text), *years), key=lambda date: date[1]):
-        limit = _LIMIT.search(text, 0, start)
+        limit = _LIMIT.search(text, max(0, start - _MAX_LIMIT_CHARS), start)
         if not (start or day.day or day.year):
             # "May I …?"
             continue
@@ -193,10 +195,11 @@ def dates_asked_for(text: str) -> list[tuple[Dates, int, int]]:
         # "after the September meeting" names a meeting.
         if limit is not None and (day.day or not limit[0].rstrip().endswith("the")):
             said, part, place = limit["limit"].lower(), limit["part"], limit.start()
-        if begun in ("from", "between") and _AND.fullmatch(text, found[-1][2], start):
+        if begun in ("from", "between") and (to := _AND.fullmatch(text, found[-1][2], start)) is not None:
             before, first, _ = found.pop()
             assert before.first is not None
-            found.append((Dates(replace(before.first, year=before.first.year or day.year), day), first, end))
+            begin = replace(before.first, year=before.first.year or day.year)
+            found.append((Dates(begin, _edge(day, to["part"])), first, end))
             said = ""
         elif said in ("after", "since") or (said == "from" and _ONWARDS.match(text, end)):
             is_closed = part.lower() != "end" if part else said != "after"
@@ -205,9 +208,18 @@ def dates_asked_for(text: str) -> list[tuple[Dates, int, int]]:
             is_closed = part.lower() == "end" if part else said != "before"
             found.append((Dates(None, day, is_closed), place, end))
         else:
+            day = _edge(day, part)
             found.append((Dates(day, day), place, end))
         begun = said
     return found
+
+
+def _edge(day: Date, part: str | None) -> Date:
+    """Return the first or the last day of a month or a year if ``part`` says which, or else ``day``."""
+    if not part or day.day:
+        return day
+    is_end = part.lower() == "end"
+    return replace(day, month=day.month or (12 if is_end else 1), day=31 if is_end else 1)
 
 
 def is_dated(line: str, dates: Dates) -> bool | None:

@@ -18,9 +18,9 @@ from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.sources.facts import FACTS
 
 # A section with a unit that holds so much of the question, by weight, needs no calibrated cosine: a code or an
-# abbreviation says little to an encoder. On 651 questions about desks, 427 headlines were right without a minimum
-# cosine, 421 with one for all sections, 433 with this share at 0.4, and 427 at 0.6.
-MIN_COVERAGE = 0.5
+# abbreviation says little to an encoder. Of 651 questions about desks, the headline was right for 421 with a minimum
+# cosine for all sections, for 427 without one, and with this share for 433 at 0.4, 431 at 0.5 and 427 at 0.6: a half.
+_MIN_COVERAGE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class DocumentSelection(RetrievalStage[MultiDocOptions]):
             num_docs=self.options.articles_for(question),
             max_sections=self.options.sections_for(question),
             min_relevance=min_relevance,
-            min_coverage=MIN_COVERAGE if self.options.min_relevance == "auto" else math.inf,
+            min_coverage=_MIN_COVERAGE if self.options.min_relevance == "auto" else math.inf,
             required=[
                 # The leads of the best articles are read if the question asks what they are.
                 *(section_id(title, 0) for title in titles[:20] if asks_lead(question, title)),

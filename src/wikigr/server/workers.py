@@ -83,7 +83,7 @@ class Workers:
     """Runs functions in at most ``threads`` threads, with at most ``waiting`` more in a queue.
 
     The next one is the first of the client with the fewest in threads and in the queue. Clients with more than one
-    share half of the threads. If the queue is full, the last one of the client with the most is refused.
+    question share half of the threads. If the queue is full, the last one of the client with the most is refused.
     All methods belong to one event loop.
 
     ``time_limit`` is in seconds, from the arrival of a question to its answer. A question that is cancelled or late
@@ -128,6 +128,9 @@ class Workers:
             task.cancel()
             if question in self._waiting:
                 self._waiting.remove(question)
+                if not self._is_closed:
+                    # Its client may have one question less than two now.
+                    self._start()
 
     def _start(self) -> None:
         """Start what may start now."""
@@ -168,6 +171,7 @@ class Workers:
         held = self._held()
         refused = max(reversed(self._waiting), key=lambda each: held[each.client])
         self._waiting.remove(refused)
+        self._start()
         refused.refuse("The server is answering too many questions.", hint="Try again in a few seconds.")
 
     def close(self) -> None:

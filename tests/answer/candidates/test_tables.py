@@ -8,6 +8,7 @@ import pytest
 from tests.answer.evidence import candidates, evidence, from_markdown, material
 
 from wikigr.answer.candidates.candidate import AnswerCandidate
+from wikigr.answer.candidates.dated import of_dates_asked_for
 from wikigr.answer.candidates.table import find_candidates
 from wikigr.answer.stages import Assess, Draft
 from wikigr.index.candidate import Evidence
@@ -148,11 +149,6 @@ def test_what_is_missing_is_said_after_the_negation(pack: Pack) -> None:
     assert [found.lead for found in best_first] == ["2 rows: 3; 4."]
 
 
-def test_how_long_something_is_is_not_computed_beside_a_column_that_says_it(pack: Pack) -> None:
-    assert candidates(pack, "elapsed", "How long is H-2?", *items()) == []
-    assert best(pack, "cell", "How long is H-2?").short == "35"
-
-
 def test_a_row_whose_first_cell_is_a_number_is_named_with_the_words_beside_it(pack: Pack) -> None:
     talks = from_markdown(
         "Talks#0", "| no | title | room |\n|---|---|---|\n| 1 | Fog | hall |\n| 2 | Ice | hall |\n| 3 | Salt | barn |"
@@ -173,11 +169,15 @@ def test_a_month_is_no_name_that_a_price_has_to_have(pack: Pack) -> None:
     )
     assert candidates(pack, "cell", "price of a fare in April", fares)
     assert not candidates(pack, "cell", "price of a fare in Bergen", fares)
+    assert not candidates(pack, "cell", "What is June's price?", fares)
 
 
 def test_rows_of_other_quarters_are_left_out(pack: Pack) -> None:
     cells = candidates(pack, "cell", "bar in the 3rd quarter", *items())
     assert {found.text.partition(" | ")[0] for found in cells if "Quarter" in found.text} == {"Quarter: Q3"}
+    every = candidates(pack, "cell", "bar by quarter", from_markdown("Turnover#0", TURNOVER))
+    assert len(of_dates_asked_for(every, "bar in the 3rd quarter")) < len(every)
+    assert of_dates_asked_for(every, "Which quarter was better for the bar than the 3rd quarter?") == every
 
 
 def test_rows_are_quoted_up_to_what_the_question_names(pack: Pack) -> None:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of
 from wikigr.answer.candidates.grid import Asked, Value, is_blank, spelled
 from wikigr.question.intent import asks_yes_no
-from wikigr.question.measure import asked_attribute, states
+from wikigr.question.measure import are_sums, asked_attribute, states
 from wikigr.question.question import Question
 from wikigr.reader.passage import Span, as_probability
 
@@ -79,11 +79,16 @@ def find_cells(material: Material) -> Iterator[AnswerCandidate]:
         (value, as_probability(_INTERCEPT + sum(_WEIGHTS[name] * signal for name, signal in found.items())))
         for value, found in cell_signals(material)
         if is_blank(value.text)
-        or states(attribute, f"{spelled(value.column)}: {value.text}", value.sentence.section.heading)
+        or states(attribute, f"{spelled(value.column)}: {value.text}")
+        or (is_number(value) and are_sums(attribute, value.sentence.section.heading))
     ]
     for value, fit in sorted(fits, key=lambda item: -item[1])[:_MAX_CELLS]:
         span = Span(value.start, value.end, value.read.margin if value.read is not None else 0.0)
         yield AnswerCandidate("cell", (quotation_of(value.sentence),), span=span, fit=fit)
+
+
+def is_number(value: Value) -> bool:
+    return value.measured is not None and value.measured.kind == "number"
 
 
 def cell_signals(material: Material) -> Iterator[tuple[Value, dict[str, float]]]:

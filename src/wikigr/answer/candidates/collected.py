@@ -72,7 +72,7 @@ def find_collected(material: Material) -> Iterator[AnswerCandidate]:
     dated = dates_asked_for(question.text)
     for _, start, end in dated:
         asking |= set(question.stems(question.text[start:end]))
-    # Which column of a row has to lie in a range, ``find_rows`` knows.
+    # ``find_rows`` knows which column a range is about.
     of_rows = lists and not any(days.is_range for days, _, _ in dated)
     found = [
         *_tasks(material, pack),

@@ -22,6 +22,8 @@ _SINCE = re.compile(r"\bsince\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<![\w.,-])(?:1[5-9]|20)\d\d(?![\w.,]*\d)")
 # The names of columns that state how long something is; beside one, the time between two dates is another thing.
 _LENGTHS = "duration length long"
+# "How long is hose 2?", but not "How long is hose 2 used?"
+_ASKS_LENGTH = re.compile(r"\W*how\s+long\s+(?:is|are)\s+(?!.*ed\W*$).+", re.IGNORECASE)
 # Of what the question names, the share that stands with the dates.
 _MIN_NAMED = 0.5
 
@@ -35,7 +37,7 @@ def find_elapsed(material: Material) -> Iterator[AnswerCandidate]:
         return
     today = Date(question.today.year, question.today.month, question.today.day)
     measure = set(question.stems("old age" if asks_age else asks.group()))
-    lengths = set(question.stems(_LENGTHS))
+    lengths = set(question.stems(_LENGTHS)) if _ASKS_LENGTH.fullmatch(question.text) else set()
     found = []
     for own in material.by_section.values():
         for before, sentence in pairwise((None, *own)):
@@ -44,7 +46,7 @@ def find_elapsed(material: Material) -> Iterator[AnswerCandidate]:
             is_stated = sentence.row is not None and not lengths.isdisjoint(
                 question.stems(" ".join(map(spelled, sentence.row.columns)))
             )
-            if ends is None or (is_stated and not asks_age):
+            if ends is None or is_stated:
                 continue
             quotation = _with_subject(before, sentence)
             said = set(question.stems(quotation.text)) | material.place_stems(sentence.section)

@@ -28,6 +28,8 @@ from wikigr.text import words
 
 # What stands in a cell that has no value.
 _EMPTY = frozenset(("", "-", "–", "—", "no", "false", "none", "n/a", "0", "?"))
+# What the cells of a column say that is true of some rows.
+TRUTHS = frozenset(("yes", "no", "true", "false", "x", "✓", "✔", "-", "–", ""))
 
 
 @dataclass(frozen=True)
@@ -172,8 +174,9 @@ class Record:
     def named_for(self, asked: Asked) -> str:
         """Return the name; a number that is not asked for is followed by the words beside it: "3 Measuring fog"."""
         beside = self.values[1].text if len(self.values) > 1 else ""
-        is_number = self.name.isdecimal() and beside[:1].isalpha() and not asked.begins_with(self.values[0].column)
-        return f"{self.name} {beside}" if is_number else self.name
+        is_number = self.name.isdecimal() and (first := self.values[0]).measured is not None and not first.dates
+        names = is_number and beside[:1].isalpha() and beside.lower() not in TRUTHS
+        return f"{self.name} {beside}" if names and not asked.begins_with(self.values[0].column) else self.name
 
     @property
     def section(self) -> Section:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of
-from wikigr.answer.candidates.grid import Asked, Grid, Record, Value, spelled
+from wikigr.answer.candidates.grid import TRUTHS, Asked, Grid, Record, Value, spelled
 from wikigr.question.grammar import is_negation, tokenize
 from wikigr.question.intent import asked_for
 from wikigr.question.measure import operation
@@ -17,8 +18,8 @@ from wikigr.text import words
 
 # Rows that are quoted.
 _MAX_ROWS = 12
-# What the cells of a column say that is true of some rows.
-_TRUTHS = frozenset(("yes", "no", "true", "false", "x", "✓", "✔", "-", "–", ""))
+# "Which course has no trainer?"
+_HAS_NO = re.compile(r"\b(?:has|have|had)\s+(?:no|not\s+any)\b", re.IGNORECASE)
 
 # Says whether a value, or that there is none, fits.
 Test = Callable[[Value | None], bool]
@@ -62,7 +63,8 @@ def _is_choice(material: Material, rows: Sequence[Record], grid: Grid, chosen: S
     if len(rows) > _MAX_ROWS and not (is_list or is_count):
         return False
     # One row answers a question for all that there are, and for what has no value; for others, its cells do.
-    return len(rows) > 1 or is_list or any(condition.test is _is_missing for condition in chosen)
+    has_none = _HAS_NO.search(material.question.text) and any(condition.test is _is_missing for condition in chosen)
+    return len(rows) > 1 or is_list or bool(has_none)
 
 
 def _candidate(material: Material, grid: Grid, rows: Sequence[Record], chosen: Sequence[Condition]) -> AnswerCandidate:
@@ -122,7 +124,7 @@ def _conditions(material: Material, grid: Grid) -> Iterator[Condition]:
     tests += [(stems, partial(_has_date, dates)) for dates, stems in asked.dates if dates.is_range]
     for column, own in column_stems.items():
         said = {value.text.strip().lower() for row in grid.records if (value := row.value_of(column)) is not None}
-        if own and own <= asked.question.weights.keys() and said <= _TRUTHS and not negations:
+        if own and own <= asked.question.weights.keys() and said <= TRUTHS and not negations:
             yield Condition(column, own, lambda value: not _is_missing(value))
     if negations:
         tests.append((negations, _is_missing))

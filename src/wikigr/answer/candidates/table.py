@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,8 +22,8 @@ from wikigr.answer.candidates.path import find_chains, find_explored, find_paths
 from wikigr.answer.candidates.rows import find_rows
 from wikigr.answer.candidates.span import find_spans, find_two_parts, find_yes_no
 from wikigr.index.identifiers import form, identifiers_in, is_numbered, whole
-from wikigr.question.grammar import MONTHS, WEEKDAYS, is_pronoun
-from wikigr.question.measure import asked_attribute, states
+from wikigr.question.grammar import MONTHS, WEEKDAYS, is_pronoun, one_of
+from wikigr.question.measure import are_sums, asked_attribute, states
 
 
 def numbered(text: str) -> list[str]:
@@ -95,6 +96,10 @@ KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for row in ANSWER_KINDS for ki
 # Kinds that quote rows.
 _OF_ROWS = frozenset(("cell", "comparison", "count", "rows", "table"))
 _MAX_TITLE = 3
+_TIME = re.compile(
+    rf"\b(?:after|before|by|during|from|in|last|next|on|since|this|until)\s+({one_of((*MONTHS, *WEEKDAYS))})\b(?!['’])",
+    re.IGNORECASE,
+)
 
 
 def find_candidates(material: Material) -> list[AnswerCandidate]:
@@ -104,14 +109,16 @@ def find_candidates(material: Material) -> list[AnswerCandidate]:
     is, and a phone number in a paragraph about somebody else is not that of the one who is named.
     """
     asked, attribute = numbered(material.question.text), asked_attribute(material.question.text)
-    # "Dr" does not tell one from others, and "April" is no name.
-    times = set(material.question.stems(" ".join((*MONTHS, *WEEKDAYS))))
+    # "Dr" does not tell one from others, and "in April" is no name.
+    times = set(material.question.stems(" ".join(_TIME.findall(material.question.text))))
     names = frozenset(name for name in material.question.names - times if attribute and len(name) > _MAX_TITLE)
     found = (
         candidate
         for row in ANSWER_KINDS
         for candidate in row.find(material)
-        if is_blank(candidate.short) or states(attribute, candidate.text, candidate.section.heading)
+        if is_blank(candidate.short)
+        or states(attribute, candidate.text)
+        or (candidate.kind in _OF_ROWS and are_sums(attribute, candidate.section.heading))
     )
     # A pronoun answers nothing by itself.
     named = (replace(c, span=None) if c.span is not None and is_pronoun(c.short) else c for c in found)

@@ -134,7 +134,7 @@ def _targets(root: LexborNode, marks: dict[str, str]) -> Iterator[LexborNode]:
     for node in root.css("li, p, :is(aside, dd, div)[id]") if marks else ():
         link = node.css_first("a[href]") if node.tag in ("li", "p") else None
         ids = {one.attributes.get(key) for one in (node, link) if one is not None for key in ("id", "name")}
-        # In characters; what is longer is more than a note.
+        # What is longer than 2,000 characters is more than a note.
         if not ids.isdisjoint(marks) and len(node.text()) <= 2_000 and (node.tag != "p" or _leading_mark(node)):
             yield node
 
@@ -147,7 +147,7 @@ def find_footnotes(root: LexborNode, marks: dict[str, str]) -> tuple[dict[int, s
     found = {node.mem_id: node for node in (*root.css(FOOTNOTES), *_targets(root, marks))}
     for node in list(found.values()):
         box = node.parent
-        # Steps from a note to the box of all notes.
+        # The box of all notes is at most four steps above a note.
         for _ in range(4):
             if box is None:
                 break
