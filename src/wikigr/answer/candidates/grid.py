@@ -26,6 +26,8 @@ from wikigr.retrieval.sentences import SentenceScore
 from wikigr.sources.facts import FACTS
 from wikigr.text import words
 
+# The dates and the amounts of a question that are compared with every value; a pasted log has more.
+_MAX_ASKED = 10
 # What stands in a cell that has no value.
 _EMPTY = frozenset(("", "-", "–", "—", "no", "false", "none", "n/a", "0", "?"))
 # What the cells of a column say that is true of some rows.
@@ -49,8 +51,8 @@ class Asked:
 
         return cls(
             question,
-            [(dates, stems(start, end)) for dates, start, end in dates_asked_for(question.text)],
-            [(amounts, stems(start, end)) for amounts, start, end in amounts_in(question.text)],
+            [(dates, stems(start, end)) for dates, start, end in dates_asked_for(question.text)[:_MAX_ASKED]],
+            [(amounts, stems(start, end)) for amounts, start, end in amounts_in(question.text)[:_MAX_ASKED]],
         )
 
     @cached_property
