@@ -34,7 +34,7 @@ WORKERS := --numprocesses auto --dist loadfile --no-loadscope-reorder
 SUITE := $(WORKERS) --ignore=tests/ray --ignore=tests/training --ignore=tests/trust --ignore=tests/web \
 	-m "not llm and not ray and not trust and not web"
 
-# Run the tests that need neither a network nor a language model, in under five minutes on two cores.
+# Run the tests that need neither a network nor a language model, in about five minutes on two cores.
 test: .venv/.test
 	$(BIN)/wikigr model prepare $(MODEL)
 	$(BIN)/python -m pytest $(SUITE)
