@@ -319,7 +319,7 @@ def ask_question(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sam
         asked, hits = model.asked, model.hits
     try:
         answer = pipeline.answer(question.question)
-        # The number of ranked sections that are stored and scored. They nearly always cover ten different articles.
+        # Twenty ranked sections are stored and scored, which nearly always cover ten different articles.
         ranking = fetch(pipeline.pack, answer.ranking[:20])
     except (BudgetError, UsageError):
         raise

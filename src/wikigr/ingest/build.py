@@ -225,7 +225,7 @@ class _Build:
         (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         progress.advance(1)
         skipped, dropped = staging.skipped(), staging.dropped_templates()
-        # How many of the hyperlinks without a target a report names, each as the title of its article and the target.
+        # A report names five of the hyperlinks without a target, each as the title of its article and the target.
         lost_examples = tuple(lost_links(staging, by_id=by_id, limit=5)) if lost else ()
         bad = tuple(BadRecord(*row) for row in staging.rows("SELECT place, reason FROM bad ORDER BY n"))
         layout.replace_parts()

@@ -70,7 +70,6 @@ def derive_entities(staging: Staging) -> list[str]:
     with staging.transaction():
         for table in _DERIVED_TABLES:
             staging.write(f"DELETE FROM {table}", [()])
-        # Triples read at a time.
         for triples in batches(staging.rows(_TRIPLES), 10_000):
             entities: list[tuple[str, str, str]] = []
             owned: list[tuple[str, str]] = []

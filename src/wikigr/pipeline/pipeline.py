@@ -209,7 +209,7 @@ class Pipeline:
 
     def _is_written(self, word: str) -> bool:
         """Return whether one of the sections that have the stem of ``word`` has the word, or its plural."""
-        # The sections in which a corrected word is looked for.
+        # A corrected word is looked for in the first twenty sections.
         found = self.pack.sections([hit.section_id for hit in self.pack.lexical.search(word, 20)])
         written = re.compile(rf"(?<!\w){re.escape(word)}(?:s|es)?(?!\w)", re.IGNORECASE)
         return any(written.search(f"{s.title}\n{s.heading}\n{s.content}") for s in found.values())

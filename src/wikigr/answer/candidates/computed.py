@@ -96,7 +96,7 @@ def _kind_of(grid: Grid, column: str) -> tuple[str, float]:
     values = [v for record in grid.records if (v := record.value_of(column)) is not None and not is_blank(v.text)]
     kinds = Counter(value.measured.kind for value in values if value.measured is not None)
     kind, count = kinds.most_common(1)[0] if kinds else ("", 0)
-    # So many of the values of a column must be comparable.
+    # Of the values of a column, 60 of 100 must be comparable.
     return (kind, count / len(values)) if count >= max(2, 0.6 * len(values)) else ("", 0.0)
 
 

@@ -176,7 +176,7 @@ def _detectable_effect(error: float, units: int) -> float:
         return math.nan
     from scipy.stats import t
 
-    # The power of the detectable effect.
+    # The effect is detected with a power of 0.8.
     return float((t.ppf(1.0 - SIGNIFICANCE / 2.0, units - 1) + t.ppf(0.8, units - 1)) * error)
 
 

@@ -167,7 +167,7 @@ def task_state(item: LexborNode) -> TaskState | None:
     if stated != "-":
         return "done" if (stated or "").lower() in ("x", "done") else "open"
     node = item.first_child
-    # The number of nodes between the beginning of a list item and its check box.
+    # A check box is at most six nodes below the beginning of its list item.
     for _ in range(6):
         if node is None:
             break
