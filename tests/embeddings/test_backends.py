@@ -51,4 +51,5 @@ def test_encoders_of_the_e5_family_get_their_prefixes(encoder: Embedder, model: 
     assert found == (("passage: ", "query: ") if has_prefix else ("", ""))
     prefixed = PrefixedEncoder(encoder, found[1])
     assert prefixed.identity == encoder.identity
-    assert np.array_equal(prefixed.encode(["one"]), encoder.encode([f"{found[1]}one"]))
+    # After some runs, the encoder prepacks its weights, which may change the last digits.
+    np.testing.assert_allclose(prefixed.encode(["one"]), encoder.encode([f"{found[1]}one"]), atol=1e-6)
