@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from wikigr.question.grammar import MONTHS, WEEKDAYS, one_of
 
 _MONTH = "|".join(rf"{month[:3]}(?:{month[3:]}|{month[3]}|\.)?" if month[3:] else month for month in MONTHS)
+_MONTHS_BY_LETTERS = {month[:3].lower(): number for number, month in enumerate(MONTHS, 1)}
 _DATE = re.compile(
     r"(?<![\d.])(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?!\d)|"
     r"(?<![\d.])(?P<day1>\d{1,2})(?P<sign>[./])(?P<month1>\d{1,2})(?:\.(?!\d)|(?P=sign)(?P<year1>\d{4}|\d\d))(?![\d/])|"
@@ -162,7 +163,6 @@ def measured(text: str) -> Measured | None:
 def dates_in(text: str) -> list[tuple[Date, int, int]]:
     """Return the dates of ``text`` with the characters where each begins and ends; names of months are English."""
     found = []
-    months = [month[:3].lower() for month in MONTHS]
     for match in _DATE.finditer(text):
         said = {name.rstrip("123"): value for name, value in match.groupdict().items() if value}
         name = said.get("name", "")
@@ -175,7 +175,7 @@ def dates_in(text: str) -> list[tuple[Date, int, int]]:
         ):
             continue
         year, day = int(said.get("year", 0)), int(said.get("day", 0))
-        month = months.index(name[:3].lower()) + 1 if name else int(said["month"])
+        month = _MONTHS_BY_LETTERS[name[:3].lower()] if name else int(said["month"])
         if 1 <= month <= 12 and day <= 31:
             found.append((Date(year + 2000 if 0 < year < 100 else year, month, day), *match.span()))
     return found

@@ -80,14 +80,14 @@ def find_cells(material: Material) -> Iterator[AnswerCandidate]:
         for value, found in cell_signals(material)
         if is_blank(value.text)
         or states(attribute, f"{spelled(value.column)}: {value.text}")
-        or (is_number(value) and are_sums(attribute, value.sentence.section.heading))
+        or (_is_number(value) and are_sums(attribute, value.sentence.section.heading))
     ]
     for value, fit in sorted(fits, key=lambda item: -item[1])[:_MAX_CELLS]:
         span = Span(value.start, value.end, value.read.margin if value.read is not None else 0.0)
         yield AnswerCandidate("cell", (quotation_of(value.sentence),), span=span, fit=fit)
 
 
-def is_number(value: Value) -> bool:
+def _is_number(value: Value) -> bool:
     return value.measured is not None and value.measured.kind == "number"
 
 

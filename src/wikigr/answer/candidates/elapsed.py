@@ -43,11 +43,12 @@ def find_elapsed(material: Material) -> Iterator[AnswerCandidate]:
         for before, sentence in pairwise((None, *own)):
             assert sentence is not None
             ends = _life(sentence, own) if asks_age else _times(sentence)
-            is_stated = sentence.row is not None and not lengths.isdisjoint(
-                question.stems(" ".join(map(spelled, sentence.row.columns)))
-            )
-            if ends is None or is_stated:
+            if ends is None:
                 continue
+            if lengths and sentence.row is not None:
+                columns = question.stems(" ".join(map(spelled, sentence.row.columns)))
+                if not lengths.isdisjoint(columns):
+                    continue
             quotation = _with_subject(before, sentence)
             said = set(question.stems(quotation.text)) | material.place_stems(sentence.section)
             named = _share_named(question, said, measure)

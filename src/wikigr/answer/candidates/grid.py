@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 from wikigr.index.candidate import Section
-from wikigr.question.grammar import NUMBERS
+from wikigr.question.grammar import NUMBERS, is_negation, tokenize
 from wikigr.question.question import Question
 from wikigr.question.values import (
     Amounts,
@@ -68,6 +68,13 @@ class Asked:
         stems = [stem for stem in self.question.stems(self.question.text) if stem in self.question.weights]
         # The column that a question asks for may be named by its first content words.
         return frozenset(stems[:2])
+
+    @cached_property
+    def negated(self) -> Question:
+        """The question with the words after its first negation, if there are any; encoded once for all tables."""
+        text = self.question.text
+        found = next((word for word in tokenize(text) if is_negation(word.lowered)), None)
+        return replace(self.question, text=(found and text[found.end :].strip(" ?.!")) or text)
 
     def begins_with(self, column: str) -> bool:
         """Return whether the question begins with the name of a column."""

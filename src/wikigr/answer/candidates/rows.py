@@ -9,10 +9,9 @@ from functools import partial
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of
 from wikigr.answer.candidates.grid import TRUTHS, Asked, Grid, Record, Value, spelled
-from wikigr.question.grammar import is_negation, tokenize
+from wikigr.question.grammar import is_negation
 from wikigr.question.intent import asked_for
 from wikigr.question.measure import operation
-from wikigr.question.question import Question
 from wikigr.question.values import Amounts, Dates
 from wikigr.text import words
 
@@ -133,17 +132,11 @@ def _conditions(material: Material, grid: Grid) -> Iterator[Condition]:
         telling = [name for name, flags in passed.items() if any(flags) and not all(flags)]
         if telling:
             # What is missing is said after the negation: "Which berths have no electricity?"
-            compare = _negated(asked.question).similarity if test is _is_missing else material.similarity
+            compare = asked.negated.similarity if test is _is_missing else material.similarity
             nearest = compare(list(map(spelled, telling)))
             named = [asked.share(set(asked.question.stems(spelled(name)))) for name in telling]
             fits = [cosine + share for cosine, share in zip(nearest, named, strict=True)]
             yield Condition(telling[fits.index(max(fits))], stems, test)
-
-
-def _negated(question: Question) -> Question:
-    """Return ``question`` with the words after its first negation, if there are any."""
-    found = next((word for word in tokenize(question.text) if is_negation(word.lowered)), None)
-    return replace(question, text=(found and question.text[found.end :].strip(" ?.!")) or question.text)
 
 
 def _names_all(asked: Asked, stems: frozenset[str], value: Value | None) -> bool:
