@@ -11,7 +11,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -317,13 +318,23 @@ def test_slow_clients_do_not_block_others(physics: Running) -> None:
             connection.close()
 
 
-def test_a_client_that_reads_nothing_cannot_send_without_end(physics: Running) -> None:
-    requests = b"GET /api/articles/Albert%20Einstein HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1_000
-    connection = socket.create_connection(("127.0.0.1", physics.port), timeout=60)
+@pytest.mark.parametrize(("address", "pause", "then"), [("127.0.0.2", 3_600, b""), ("127.0.0.3", 0, b"HTTP/1.1 200")])
+def test_a_client_that_reads_nothing_is_cut_off_and_waits(
+    physics: Running, monkeypatch: pytest.MonkeyPatch, address: str, pause: float, then: bytes
+) -> None:
+    monkeypatch.setattr("wikigr.server.app._PAUSE", pause)
+    request = b"GET /api/articles/Albert%20Einstein HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    connect = partial(socket.create_connection, ("127.0.0.1", physics.port), 60, (address, 0))
     # Far more than the buffers of the two sockets hold.
-    with connection, pytest.raises(ConnectionError):
+    with connect() as connection, pytest.raises(ConnectionError):
         for _ in range(1_000):
-            connection.sendall(requests)
+            connection.sendall(request * 1_000)
+    received = b""
+    with connect() as connection, suppress(ConnectionError):
+        connection.sendall(request)
+        received = connection.recv(12)
+    assert received == then
+    assert physics.get("/healthz")["status"] == "ok"
 
 
 def test_a_few_requests_ahead_are_answered(physics: Running) -> None:
@@ -393,7 +404,7 @@ def test_a_model_that_hangs_does_not_block_reading(
     messages_server.always(never())
     monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
     question = b"GET /api/ask?question=What+is+the+kettle+made+of HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    with running(kitchen, offline=False, threads=3) as server, ExitStack() as stack:
+    with running(kitchen, offline=False) as server, ExitStack() as stack:
         for _ in range(6):
             asking = stack.enter_context(socket.create_connection(("127.0.0.1", server.port)))
             asking.sendall(question)

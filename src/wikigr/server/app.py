@@ -11,9 +11,10 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from starlette.applications import Starlette
@@ -40,6 +41,8 @@ GRACE = 4
 MAX_CONNECTIONS = 1_000
 # Bytes of requests that a client may send ahead of the answers.
 _MAX_AHEAD = 128 << 10
+# Seconds for which the address of a client that was cut off for sending more cannot connect.
+_PAUSE = 1.0
 
 
 def create_app(
@@ -164,19 +167,33 @@ class _Protocol(H11Protocol):
     """Drops connections far above the limit, at which uvicorn answers with an error: they would use up all files.
 
     It also drops those that send too much ahead of the answers: uvicorn reads on after each answer, and would keep all
-    that is sent by a client who reads nothing.
+    that is sent by a client who reads nothing. Its address is in ``paused`` then, with the time until which it cannot
+    connect; otherwise it would get ever more answers that it does not read.
     """
+
+    def __init__(self, *arguments: Any, paused: dict[str, float], **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._paused = paused
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if len(self.connections) > 1.5 * (self.limit_concurrency or MAX_CONNECTIONS):
+        is_paused = self.client is not None and self._paused.get(self.client[0], 0.0) > self.loop.time()
+        if is_paused or len(self.connections) > 1.5 * (self.limit_concurrency or MAX_CONNECTIONS):
             transport.abort()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         # Bodies are taken out of it as they arrive.
         if len(self.conn.trailing_data[0]) > _MAX_AHEAD:
+            self._pause()
             self.transport.abort()
+
+    def _pause(self) -> None:
+        now = self.loop.time()
+        for address in [address for address, until in self._paused.items() if until <= now]:
+            del self._paused[address]
+        if self.client is not None:
+            self._paused[self.client[0]] = now + _PAUSE
 
 
 class AppServer(uvicorn.Server):
@@ -192,7 +209,7 @@ class AppServer(uvicorn.Server):
                 log_config=None,
                 log_level="error",
                 access_log=False,  # it would hold tokens
-                http=_Protocol,
+                http=cast(type[H11Protocol], partial(_Protocol, paused={})),
                 limit_concurrency=most,
                 # So many connections are accepted before the first of them is counted.
                 backlog=max(8, most // 8),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -31,6 +30,7 @@ from wikigr.documents.shapes import (
     WhyDocument,
 )
 from wikigr.documents.why import why_document
+from wikigr.embeddings.session import available_cores
 from wikigr.errors import UsageError, WikigrError
 from wikigr.pack.open import Corpus, Pack
 from wikigr.pipeline.conversation import replay, understand
@@ -43,12 +43,11 @@ from wikigr.server.reading import find_original, read_document
 from wikigr.server.titles import Order, complete_title, list_titles
 from wikigr.server.workers import Task, Workers
 
-# Threads for questions, questions that wait for one, and seconds until a client is told that it takes too long.
-THREADS = max(4, 2 * (os.cpu_count() or 1))
+# Questions that wait for a thread, and seconds until a client is told that it takes too long.
 WAITING = 64
 TIME_LIMIT = 120.0
 # Threads for pages and lookups, which no model delays.
-LOOKUP_THREADS = 4
+LOOKUP_THREADS = 2
 MAX_QUESTION_CHARS = 2_000
 MAX_NAME_CHARS = 1_000
 MAX_HOPS = 6
@@ -109,15 +108,20 @@ class Service:
         *,
         shows_paths: bool = True,
         originals: Path | None = None,
-        threads: int = THREADS,
+        threads: int | None = None,
         waiting: int = WAITING,
         time_limit: float = TIME_LIMIT,
     ) -> None:
         """``threads``, ``waiting`` and ``time_limit`` are those of ``Workers`` for questions.
 
-        Source files in the folder ``originals`` may be read.
+        Without ``threads``, there is one for each processor: more would wait for each other. If a model writes answers,
+        for which threads wait, there are twice as many, and four at least. Source files in the folder ``originals`` may be read.
         """
         self.packs = packs
+        if threads is None:
+            threads = available_cores()
+            if any(packs.writes(profile) for profile in packs.usable_profiles()):
+                threads = max(4, 2 * threads)
         self.workers = Workers(threads=threads, waiting=waiting, time_limit=time_limit)
         self.lookups = Workers(threads=LOOKUP_THREADS, waiting=waiting, time_limit=time_limit)
         self._shows_paths = shows_paths
