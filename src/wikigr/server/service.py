@@ -115,7 +115,8 @@ class Service:
         """``threads``, ``waiting`` and ``time_limit`` are those of ``Workers`` for questions.
 
         Without ``threads``, there is one for each processor: more would wait for each other. If a model writes answers,
-        for which threads wait, there are twice as many, and four at least. Source files in the folder ``originals`` may be read.
+        for which threads wait, there are twice as many, and four at least. Source files in the folder ``originals`` may
+        be read.
         """
         self.packs = packs
         if threads is None:
