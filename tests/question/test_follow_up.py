@@ -15,8 +15,10 @@ from wikigr.pack.open import Corpus
 from wikigr.pipeline.conversation import pronouns_for, replay, understand
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile_files import load_profile
-from wikigr.question.follow_up import FindNames, Mention, Turn, may_refer_back, resolve
+from wikigr.question.antecedents import Mention
+from wikigr.question.follow_up import may_refer_back, resolve
 from wikigr.question.grammar import MAX_CHARS
+from wikigr.question.referents import FindNames, Turn
 
 # The turns before it, the question, and how it is understood: ``SAME`` if it names its own subject, and the words that
 # refer to nothing after REFUSED.

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from wikigr.errors import UsageError
 from wikigr.names import bare_name
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.question.follow_up import ANY, MAX_TURNS, PRONOUNS, Mention, Pronoun, Turn, resolve
+from wikigr.question.antecedents import ANY, PRONOUNS, Mention, Pronoun
+from wikigr.question.follow_up import MAX_TURNS, resolve
+from wikigr.question.referents import Turn
 from wikigr.retrieval.entity_linking import open_linker
 from wikigr.sources.block import after_marker
 from wikigr.text import scrub

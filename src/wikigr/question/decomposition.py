@@ -317,7 +317,9 @@ def two_parts(question: str) -> tuple[str, str] | None:
 
 def _of_one_name(first: str, second: str) -> tuple[str, str] | None:
     """Return both questions if ``first`` has one name and ``second``, which has none, refers back to it."""
-    from wikigr.question.follow_up import Mention, Turn, resolve
+    from wikigr.question.antecedents import Mention
+    from wikigr.question.follow_up import resolve
+    from wikigr.question.referents import Turn
 
     def names_in(text: str) -> list[Mention]:
         return [Mention(*found.span(), found.group()) for found in _NAME.finditer(text)]

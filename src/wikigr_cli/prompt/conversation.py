@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wikigr.answer.citations import Citation
     from wikigr.documents.shapes import StatedAnswer
     from wikigr.pack.open import Corpus, Pack
-    from wikigr.question.follow_up import Turn
+    from wikigr.question.referents import Turn
 
 _Found = TypeVar("_Found")
 
