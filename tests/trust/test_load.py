@@ -17,14 +17,14 @@ from tests.conftest import ROOT
 
 from .conftest import Tally
 
-QUESTIONS = int(os.environ.get("WIKIGR_LOAD_QUESTIONS", "2000"))
-# Questions before the first measurement; they load what a process loads once.
-WARM_UP = 500
+QUESTIONS = int(os.environ.get("WIKIGR_LOAD_QUESTIONS", "1500"))
+# Questions before the first measurement; they load what a process loads once, and find the names in most sentences.
+WARM_UP = 1_000
 # Of these, the first ones, which need more memory than all others.
 LONG = 50
 BLOCK = 100
 # kB of anonymous memory that each question may leave behind.
-MAX_KEPT_KB = 0.5
+MAX_KEPT_KB = 0.25
 # kB that all questions together may add: the allocator keeps the most memory that any one of them needed.
 MAX_ADDED_KB = 2_000
 # A full garbage collection empties the free lists of CPython. Otherwise they fill up over thousands of questions, with
