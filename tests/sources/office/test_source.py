@@ -481,6 +481,19 @@ def test_comments_in_threads_replace_their_copies() -> None:
     assert [section.text for section in sections(data)] == ["Boat | Fee | Sum\n\nBoat: Which? All."]
 
 
+@pytest.mark.parametrize(
+    "left_out", ['w:type="paragraph" ', 'w:styleId="Quote"', '<w:name w:val="Quote"/>'], ids=["type", "id", "name"]
+)
+def test_a_style_may_lack_its_optional_parts(left_out: str) -> None:
+    paragraphs = [("Heading 1", "Boats"), ("Normal", "They float."), ("Heading 1", "Gulls"), ("Normal", "They fly.")]
+    made = files.docx_of(paragraphs)
+    # Struck text makes the names of styles matter.
+    struck = files.changed(made, {"word/styles.xml": ("<w:i/>", "<w:strike/>")}, {})
+    for data in (made, struck):
+        found = sections(files.changed(data, {"word/styles.xml": (left_out, "")}, {}))
+        assert [section.heading_path for section in found] == [("Boats",), ("Gulls",)]
+
+
 def run(text: str, properties: str = "") -> str:
     return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
 

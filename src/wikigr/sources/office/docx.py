@@ -95,8 +95,7 @@ def _struck_styles(opened: ZipFile) -> str:
     if "word/styles.xml" in opened.namelist() and b"trike" in opened.read("word/styles.xml"):
         for strike in parse_xml(opened, "word/styles.xml").iterfind("{*}style/{*}rPr/{*}strike"):
             style = next(strike.iterancestors("{*}style"))
-            name, kind = (next(iter(style.find("{*}name").values()), ""), dict(style.items()))
-            is_run = "character" in kind.values()
+            name, is_run = attribute(style.find("{*}name"), "val"), attribute(style, "type") == "character"
             if "'" not in name and "\\" not in name and not {"0", "false"}.intersection(strike.values()):
                 rules += f"{'r' if is_run else 'p'}[style-name='{name}'] => {'s' if is_run else 'p > s:fresh'}\n"
     return rules
@@ -122,6 +121,7 @@ def _prepared(opened: ZipFile) -> bytes | None:
         for name, data in stories.items()
         if _LEFT_OUT.search(data) or (lists is not None and lists.are_in(data))
     }
+    changed |= _complete_styles(opened)
     if not changed:
         return None
     made = BytesIO()
@@ -130,6 +130,24 @@ def _prepared(opened: ZipFile) -> bytes | None:
             if not name.startswith("word/media/"):
                 written.writestr(name, changed[name] if name in changed else opened.read(name))
     return made.getvalue()
+
+
+def _complete_styles(opened: ZipFile) -> dict[str, bytes]:
+    """Return the styles, by their member, with the attributes that mammoth requires; empty if nothing is missing."""
+    from lxml import etree
+
+    name = "word/styles.xml"
+    if name not in opened.namelist():
+        return {}
+    root = parse_xml(opened, name)
+    styles = root.iterfind("{*}style")
+    incomplete = [one for one in styles if not (attribute(one, "type") and attribute(one, "styleId"))]
+    for style in incomplete:
+        word = etree.QName(style).namespace
+        # ECMA-376, part 1, 17.7.4.17. Nothing refers to a style without an id.
+        for key, default in (("type", "paragraph"), ("styleId", "")):
+            style.set(f"{{{word}}}{key}", attribute(style, key) or default)
+    return {name: bytes(etree.tostring(root))} if incomplete else {}
 
 
 class _Lists:
