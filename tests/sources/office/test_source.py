@@ -494,6 +494,26 @@ def test_a_style_may_lack_its_optional_parts(left_out: str) -> None:
         assert [section.heading_path for section in found] == [("Boats",), ("Gulls",)]
 
 
+def test_a_symbol_without_a_number_is_left_out() -> None:
+    symbols = '<w:r><w:sym w:font="Wingdings"/><w:sym w:font="Wingdings" w:char="F028"/></w:r>'
+    (section,) = sections(files.docx_with(paragraph(run("Call "), symbols, run(" now."))))
+    assert section.text == "Call \N{BLACK TOUCHTONE TELEPHONE} now."
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('<cellStyle name="Normal" ', "<cellStyle "),
+        ("</styleSheet>", "<colors><indexedColors><rgbColor/></indexedColors></colors></styleSheet>"),
+    ],
+    ids=["name", "color"],
+)
+def test_styles_of_a_workbook_may_lack_optional_attributes(before: str, after: str) -> None:
+    made = files.xlsx()
+    data = files.changed(made, {"xl/styles.xml": (before, after)}, {})
+    assert data != files.changed(made, {}, {}) and sections(data) == sections(made)
+
+
 def run(text: str, properties: str = "") -> str:
     return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
 
