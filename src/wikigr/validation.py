@@ -89,18 +89,22 @@ def validated_object(kind: type[T], parsed: object) -> T:
         return value
 
 
-def explain_json_error(error: ValueError | RecursionError) -> str:
-    """Return why ``json.loads`` raised ``error``, in words for the user."""
+def explain_json_error(error: Exception) -> str:
+    """Return why ``json.loads``, or a hook of it, raised ``error``, in words for the user."""
     if isinstance(error, JSONDecodeError):
-        return f"{error.msg} at column {error.colno}"
-    return "it is nested too deeply" if isinstance(error, RecursionError) else "a number in it has too many digits"
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        return f"{error.msg} at {line}column {error.colno}"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    # What Python says of a number whose conversion would take long.
+    return "a number in it has too many digits" if "integer string conversion" in str(error) else str(error)
 
 
 def explain_mistake(mistake: Mapping[str, Any]) -> str:
     """Return a mistake that pydantic found in a few words: the key, and what is wrong with it."""
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in mistake["loc"]).removeprefix(".")
     name = f"`{' '.join(key.split())[:80]}`" if key else "the document"
-    message = mistake["msg"][:200]
+    message = mistake["msg"][:200].replace("recursion limit exceeded", "it is nested too deeply")
     if mistake["type"] == "unexpected_keyword_argument":
         return f"there is no key {name}"
     required = re.sub(r"^(Input|String|Dictionary|Mapping) should ", "", message)

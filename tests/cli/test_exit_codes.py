@@ -90,6 +90,24 @@ INPUT = [("ask - -p PACK < ", "Standard input holds no question.")]
 ROWS = [*((line, 2, says) for line, says in (*USAGE, *INPUT)), *FAILURES]
 
 
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("[" * 100_000, "it is nested too deeply."),
+        ("9" * 5_000, "a number in it has too many digits."),
+        ("null", "it is not a JSON object."),
+        ('{\n"a": }', "Expecting value at line 2, column 6."),
+    ],
+    ids=["deep", "digits", "null", "syntax"],
+)
+def test_a_run_that_is_no_document_is_named_in_plain_words(
+    wikigr: Wikigr, tmp_path: Path, content: str, says: str
+) -> None:
+    (tmp_path / "run.json").write_text(content)
+    result = wikigr("eval", "report", str(tmp_path))
+    assert (result.code, result.err) == (3, f"wikigr: Cannot read the run {tmp_path / 'run.json'}: {says}\n")
+
+
 @pytest.mark.parametrize(("line", "code", "says"), ROWS, ids=lambda value: value[:50] if isinstance(value, str) else "")
 def test_a_mistake_has_its_code_and_plain_words(
     wikigr: Wikigr, physics_pack: Path, tmp_path: Path, line: str, code: int, says: str

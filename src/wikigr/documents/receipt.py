@@ -20,7 +20,7 @@ from wikigr.documents.pack import without_paths
 from wikigr.errors import UsageError
 from wikigr.files import cannot_write, describe_read_error, read_regular, write_atomic
 from wikigr.pipeline.profile_schema import profile_values
-from wikigr.validation import validated_object
+from wikigr.validation import explain_json_error, validated_object
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
@@ -141,11 +141,9 @@ def _parse(text: bytes, place: str, line: int) -> ReceiptRead:
         digest = digest_of({key: value for key, value in document.items() if key != "sha256"})
         checked = validated_object(ReceiptDocument, json.loads(text.decode(), object_hook=_with_blocks))
         return ReceiptRead(line, checked, checked["sha256"] == digest)
-    except RecursionError as error:
-        raise UsageError(f"{place} is not a receipt: it is nested too deeply.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         # Invalid Unicode, invalid JSON, NaN, or a key that is missing or has another type.
-        raise UsageError(f"{place} is not a receipt: {error}.") from error
+        raise UsageError(f"{place} is not a receipt: {explain_json_error(error)}.") from error
 
 
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
