@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import pytest
+from pydantic import ValidationError
 
 from wikigr.validation import NO_OTHER_KEYS, Finite, Having, Identifier, InvalidError, Text, validated
 
@@ -36,7 +37,7 @@ def test_texts_are_stripped_and_objects_keep_their_other_keys_in_order() -> None
 def test_the_first_mistake_is_named_with_its_key(subtests: pytest.Subtests) -> None:
     cases: list[tuple[str | bytes, str]] = [
         ("{", "invalid JSON: "),
-        ("[" * 100_000, "invalid JSON: recursion limit"),
+        ("[" * 100_000, "invalid JSON: it is nested too deeply"),
         (b'{"id": "\xff"}', "invalid JSON: "),
         ("[1]", "the document must be an object"),
         ("{}", "`id`: field required"),
@@ -53,3 +54,10 @@ def test_the_first_mistake_is_named_with_its_key(subtests: pytest.Subtests) -> N
             with pytest.raises(InvalidError) as invalid:
                 validated(Whole, document)
             assert str(invalid.value).startswith(message)
+
+
+def test_a_list_ends_at_its_first_mistake() -> None:
+    """Regression: pydantic kept a kilobyte for every mistake of a list."""
+    with pytest.raises(InvalidError, match=r"`parts\[1\]\.name` must be a valid string") as invalid:
+        validated(Whole, '{"id": 1, "parts": [{"name": "a"}' + ', {"name": 1}' * 1_000 + "]}")
+    assert isinstance(invalid.value.__cause__, ValidationError) and invalid.value.__cause__.error_count() == 1

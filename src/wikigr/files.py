@@ -14,6 +14,7 @@ from io import BufferedRandom, BufferedReader, BufferedWriter
 from pathlib import Path
 
 from wikigr.errors import UsageError, WikigrError
+from wikigr.validation import explain_json_error
 
 # What the messages of the YAML parser mean, in the words of someone who does not know its grammar.
 _YAML_MISTAKES = (
@@ -161,7 +162,7 @@ def read_regular(path: Path, limit: int) -> bytes:
     return b"".join(pieces)
 
 
-def describe_read_error(error: BaseException) -> str:
+def describe_read_error(error: Exception) -> str:
     """Return the reason of an error of the system, of decoding or of YAML, without the file's name and a period.
 
     A mistake in YAML has its line and column.
@@ -173,7 +174,7 @@ def describe_read_error(error: BaseException) -> str:
         return f"invalid UTF-8 in line {line} (0x{error.object[error.start]:02x})"
     mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
     if mark is None or problem is None:
-        return " ".join(str(error).replace('in "<unicode string>", ', "at ").split())
+        return " ".join(explain_json_error(error).replace('in "<unicode string>", ', "at ").split())
     problem = next((words for pattern, words in _YAML_MISTAKES if re.match(pattern, problem)), problem)
     reason = f"{problem} in {_place(mark)}"
     start = getattr(error, "context_mark", None)

@@ -84,6 +84,11 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
         return int(ending.exit_code)
     except (OutputClosed, BrokenPipeError):
         return ExitStatus.OK
+    except SystemExit as ending:
+        # Typer ends so when the reader of a help text leaves.
+        if isinstance(ending.__context__, BrokenPipeError):
+            return ExitStatus.OK
+        raise
     except KeyboardInterrupt:
         environment.print_error("Interrupted.")
         return ExitStatus.INTERRUPTED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from wikigr.documents.pack import SCHEMA_VERSION
 from wikigr.errors import UsageError, WikigrError
 from wikigr.files import read_regular
 from wikigr.validation import explain_json_error
-from wikigr_cli.environment import Environment, strict_utf8
+from wikigr_cli.environment import Environment, as_utf8
 from wikigr_cli.render.output import print_json_line
 
 T = TypeVar("T")
@@ -21,14 +22,19 @@ T = TypeVar("T")
 _MAX_LINE_CHARS = 1 << 20
 # The questions of a longer file are not counted before they are asked.
 _MAX_COUNTED_BYTES = 64 << 20
+_NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class BatchQuestion:
-    """A question with its id, or with the number of its line if it has none."""
+    """A question with its id, or with the number of its line if it has none.
+
+    A line without a question has a ``problem`` instead.
+    """
 
     id: str | int
     question: str
+    problem: str = ""
 
 
 def ask_each(
@@ -36,12 +42,14 @@ def ask_each(
 ) -> None:
     """Call ``show`` with each question of a batch and the result of ``ask``, and print why others failed.
 
-    An exhausted budget and wrong usage end the batch. Raises ``WikigrError`` at the end if questions failed.
+    An exhausted budget and wrong usage end the batch, but a question or a line that is wrong does not. Raises
+    ``WikigrError`` at the end if questions failed: ``UsageError`` if all of those were wrong themselves.
     """
     from wikigr.llm.budget import BudgetError
+    from wikigr.question.question import QuestionError
     from wikigr_cli.render.progress import TerminalProgress
 
-    asked = failed = 0
+    asked = failed = wrong = 0
     with ExitStack() as stack:
         # A terminal that shows the results needs no progress.
         progress = None if environment.stdout.isatty() else stack.enter_context(TerminalProgress(environment))
@@ -56,12 +64,16 @@ def ask_each(
         for item in read_batch(location, environment.stdin):
             asked += 1
             try:
+                if item.problem:
+                    raise QuestionError(item.problem)
                 result = ask(item.question)
             except BudgetError:
                 raise
-            except UsageError as error:
-                raise UsageError(f"question {item.id}: {error.message}", hint=error.hint) from error
             except WikigrError as error:
+                if isinstance(error, QuestionError):
+                    wrong += 1
+                elif isinstance(error, UsageError):
+                    raise UsageError(f"question {item.id}: {error.message}", hint=error.hint) from error
                 environment.print_error(f"wikigr: question {item.id}: {error.message}")
                 said = {"schema_version": SCHEMA_VERSION, "question": item.question, "error": error.message}
                 print_json_line(environment, {"id": item.id, **said})
@@ -73,47 +85,55 @@ def ask_each(
     if not asked:
         environment.note(f"There are no questions {_name(location)}.")
     if failed:
-        raise WikigrError(f"{failed} of the questions could not be answered.")
+        kind = UsageError if wrong == failed else WikigrError
+        raise kind(f"{failed} of the questions could not be answered.")
 
 
 def open_batch(location: str) -> TextIO:
     """Open a file of questions; raises ``UsageError``."""
     try:
-        return Path(location).open(encoding="utf-8")
+        return Path(location).open(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
-        raise UsageError(f"Cannot read the questions {_name(location)}: {error.strerror}.") from error
+        raise UsageError(f"Cannot read the questions in {location}: {error.strerror}.") from error
 
 
 def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:
     """Yield the questions of a file, or of standard input if it is ``-``, as they arrive; blank lines are skipped.
 
-    Raises ``UsageError`` for an unreadable file, and with its number for a malformed line.
+    Raises ``UsageError`` for an unreadable file.
     """
     with ExitStack() as stack:
-        lines = strict_utf8(stdin) if location == "-" else stack.enter_context(open_batch(location))
-        try:
-            for number, line in enumerate(iter(lambda: lines.readline(_MAX_LINE_CHARS + 1), ""), start=1):
-                if len(line) > _MAX_LINE_CHARS:
-                    raise UsageError(f"Line {number} of the questions has more than {_MAX_LINE_CHARS:,} characters.")
-                text = line.removeprefix("\ufeff").strip()
-                if text:
-                    yield _parse(number, text)
-        except UnicodeDecodeError as error:
-            raise UsageError(f"The questions {_name(location)} are not UTF-8 text: {error.reason}.") from error
+        if location == "-":
+            # The other lines of a text with a byte that is not UTF-8 are good.
+            lines = as_utf8(stdin, errors="surrogateescape")
+        else:
+            lines = stack.enter_context(open_batch(location))
+        for number, line in enumerate(iter(lambda: lines.readline(_MAX_LINE_CHARS + 1), ""), start=1):
+            text = line.removeprefix("\ufeff").strip()
+            if len(line) > _MAX_LINE_CHARS:
+                yield BatchQuestion(str(number), "", f"The line has more than {_MAX_LINE_CHARS:,} characters.")
+                while line and not line.endswith("\n"):
+                    line = lines.readline(_MAX_LINE_CHARS)
+            elif text:
+                yield _parse(str(number), text)
 
 
 def _name(location: str) -> str:
     return "on standard input" if location == "-" else f"in {location}"
 
 
-def _parse(number: int, line: str) -> BatchQuestion:
+def _parse(number: str, line: str) -> BatchQuestion:
+    # Text in UTF-16 can have lines that are UTF-8, with zeros.
+    if _NOT_TEXT.search(line):
+        return BatchQuestion(number, "", "The line is not UTF-8 text.")
     if not line.startswith("{"):
-        return BatchQuestion(str(number), line)
+        return BatchQuestion(number, line)
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"Line {number} of the questions is not valid JSON: {explain_json_error(error)}.") from error
+        return BatchQuestion(number, "", f"The line is not valid JSON: {explain_json_error(error)}.")
     question, given = fields.get("question"), fields.get("id")
-    if not isinstance(question, str) or not question.strip():
-        raise UsageError(f'Line {number} of the questions has no "question".')
-    return BatchQuestion(given if isinstance(given, str | int) else str(number), question)
+    identifier = given if isinstance(given, str | int) else number
+    if not isinstance(question, str):
+        return BatchQuestion(identifier, "", 'The line has no "question".')
+    return BatchQuestion(identifier, question)

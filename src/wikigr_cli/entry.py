@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
 import sys
 from contextlib import suppress
+from io import TextIOWrapper
 from types import FrameType, ModuleType
+from typing import NoReturn
 
 
 def main() -> None:
@@ -18,6 +21,8 @@ def main() -> None:
         signal.signal(signal.SIGINT, end_at_once)
     # No child process imports modules from the working directory, where a stranger's documents may lie.
     os.environ["PYTHONSAFEPATH"] = "1"
+    # wikigr does not read it, but numpy, imported by scipy, fails at a value that is not the number of a date.
+    os.environ.pop("SOURCE_DATE_EPOCH", None)
     _fill_closed_streams()
     _skip_unused_parts()
 
@@ -80,7 +85,7 @@ def _skip_unused_parts() -> None:
 def _fill_closed_streams() -> None:
     """Open the null device for every standard stream that the caller closed (``2>&-``).
 
-    Otherwise the next file that is opened would take the descriptor of that stream.
+    Otherwise the next file that is opened would take the descriptor of that stream. Printing a result is an error then.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
@@ -88,4 +93,14 @@ def _fill_closed_streams() -> None:
         except OSError:
             # Inheritable like standard streams, because a build starts processes.
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
-            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))
+            stream = _ClosedOutput if name == "stdout" else TextIOWrapper
+            binary = os.fdopen(number, "rb" if name == "stdin" else "wb", closefd=False)
+            setattr(sys, name, stream(binary, encoding="utf-8"))
+
+
+class _ClosedOutput(TextIOWrapper):
+    """A standard output that the caller closed."""
+
+    def write(self, text: str) -> NoReturn:
+        """Raise ``OSError``."""
+        raise OSError(errno.EBADF, "Standard output is closed")

@@ -58,10 +58,10 @@ def typed_in(context: Any) -> Callable[[str], bool]:
     return is_typed
 
 
-def strict_utf8(stream: TextIO) -> TextIO:
-    """Make an unread ``stream`` decode strict UTF-8 in every locale, and return it."""
+def as_utf8(stream: TextIO, *, errors: str = "strict") -> TextIO:
+    """Make an unread ``stream`` decode UTF-8 in every locale, and return it; ``errors`` is that of ``open``."""
     if isinstance(stream, TextIOWrapper):
-        stream.reconfigure(encoding="utf-8", errors="strict")
+        stream.reconfigure(encoding="utf-8", errors=errors)
     return stream
 
 
@@ -73,7 +73,7 @@ def read_stdin(environment: Environment, what: str) -> str:
     if environment.stdin.isatty():
         environment.note(f"Reading {what} from the terminal. Press Ctrl-D on a line of its own to end it.")
     try:
-        return strict_utf8(environment.stdin).read().removeprefix("\ufeff")
+        return as_utf8(environment.stdin).read().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise UsageError(f"Cannot read {what}: standard input is not UTF-8 text ({error.reason}).") from error
 

@@ -58,8 +58,7 @@ def read_user_file() -> dict[str, Any]:
     try:
         values = read_yaml_file(path).values
     except (OSError, ValueError) as error:
-        reason = describe_read_error(error) if isinstance(error, OSError) else error
-        raise UsageError(f"Cannot read the settings file {path}: {reason}.") from error
+        raise UsageError(f"Cannot read the settings file {path}: {describe_read_error(error)}.") from error
     if not isinstance(values or {}, dict):
         raise UsageError(f"The settings file {path} must contain a mapping of options and commands.")
     return values or {}

@@ -84,6 +84,34 @@ def test_a_closed_pipe_is_not_an_error(physics_pack: Path) -> None:
     assert writer.wait() == 0
 
 
+def test_the_help_into_a_closed_pipe_is_not_an_error() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-c", MAIN, "--help"]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "line", ["--version", "ask --help", "profile list --json", "search spin -p PACK --mode lexical"]
+)
+def test_a_closed_stdout_is_an_error(physics_pack: Path, line: str) -> None:
+    command = f"{sys.executable} -c {shlex.quote(MAIN)} {line.replace('PACK', str(physics_pack))} >&-"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (3, "wikigr: Standard output is closed\n")
+
+
+@pytest.mark.parametrize("value", ["9" * 40, "-1", "soon", ""])
+def test_a_variable_that_wikigr_does_not_read_may_hold_anything(tmp_path: Path, value: str) -> None:
+    (tmp_path / "note.md").write_text("# A\nText.")
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, "pack", "build", "note.md", "-o", "pack", "--jobs", "0"],
+        cwd=tmp_path, env={**os.environ, "SOURCE_DATE_EPOCH": value}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
 # As the console script, and without what no build needs.
 BUILD = f"""
 import sys

@@ -86,16 +86,26 @@ FAILURES = [
     ("graph cypher 'RETURN 1/0' -p PACK", 3, "Divide by zero"),
 ]
 # What is wrong on standard input.
-INPUT = [
-    ('ask --batch - -p PACK < {"question": 3}', 'Line 1 of the questions has no "question".'),
-    ('ask --batch - -p PACK < {"id": "a"}', 'Line 1 of the questions has no "question".'),
-    ("ask --batch - -p PACK < {oops", "Line 1 of the questions is not valid JSON"),
-    ('ask --batch - -p PACK < {"id": ' + "9" * 5_000 + "}", "not valid JSON: a number in it has too many digits."),
-    ("ask --batch - -p PACK < " + '{"a":' * 50_000, "not valid JSON: it is nested too deeply."),
-    ("ask --batch - -p PACK < " + "which is the " * 2_000, "question 1: The question has 25,999 characters"),
-    ("ask - -p PACK < ", "Standard input holds no question."),
-]
+INPUT = [("ask - -p PACK < ", "Standard input holds no question.")]
 ROWS = [*((line, 2, says) for line, says in (*USAGE, *INPUT)), *FAILURES]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("[" * 100_000, "it is nested too deeply."),
+        ("9" * 5_000, "a number in it has too many digits."),
+        ("null", "it is not a JSON object."),
+        ('{\n"a": }', "Expecting value at line 2, column 6."),
+    ],
+    ids=["deep", "digits", "null", "syntax"],
+)
+def test_a_run_that_is_no_document_is_named_in_plain_words(
+    wikigr: Wikigr, tmp_path: Path, content: str, says: str
+) -> None:
+    (tmp_path / "run.json").write_text(content)
+    result = wikigr("eval", "report", str(tmp_path))
+    assert (result.code, result.err) == (3, f"wikigr: Cannot read the run {tmp_path / 'run.json'}: {says}\n")
 
 
 @pytest.mark.parametrize(("line", "code", "says"), ROWS, ids=lambda value: value[:50] if isinstance(value, str) else "")

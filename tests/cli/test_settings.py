@@ -54,6 +54,7 @@ def save(wikigr: Wikigr, tmp_path: Path) -> Save:
         ("pack: " + "[" * 5_000, "levels"),
         ("#" * 1_100_000, "more than 1 MiB"),
         ("pack: \udcff", "invalid UTF-8"),
+        ("pack: " + "9" * 5_000, "a number in it has too many digits"),
     ],
     ids=lambda text: text[:20],
 )

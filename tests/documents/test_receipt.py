@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -259,3 +260,24 @@ def test_content_that_is_not_a_receipt_is_refused(tmp_path: Path, content: bytes
     with pytest.raises(UsageError) as raised:
         list(read_receipts(tmp_path / "r.json"))
     assert says in raised.value.message, raised.value.message
+
+
+def test_a_large_object_is_not_copied_for_every_key_that_it_lacks(tmp_path: Path) -> None:
+    """Regression: a receipt of 16 MB took 22 GB."""
+    path = tmp_path / "receipt.json"
+    path.write_text(json.dumps({"receipt": {"a": [1] * 200_000}}))
+    with pytest.raises(UsageError, match="`answer`: field required"):
+        list(read_receipts(path))
+    tracemalloc.start()
+    with pytest.raises(UsageError):
+        list(read_receipts(path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 15_000_000
+
+
+def test_a_receipt_of_more_than_16_mib_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "receipt.json"
+    path.write_bytes(b'{"receipt": "' + b"x" * (16 << 20) + b'"}')
+    with pytest.raises(UsageError, match="has more than 16 MiB"):
+        list(read_receipts(path))

@@ -103,6 +103,8 @@ def test_compressed_files(tmp_path: Path, compress: Callable[[bytes], bytes]) ->
         (without("id"), "`id`: field required"),
         ({**LINE, "id": [1]}, "`id` must be a valid string"),
         ({**LINE, "question": " "}, "`question` must have at least 1 character"),
+        ({**LINE, "question": "Who? " * 5_000}, "the question has 24,999 characters, more than 20,000"),
+        ({**LINE, "question": "\u200b"}, "the question is empty"),
         (without("answers"), "no answers"),
         ({**LINE, "answers": "Kiel"}, "`answers` must be a valid array"),
         (without("gold"), "no gold article"),

@@ -34,3 +34,10 @@ TODAY = date(2026, 1, 7)
 )
 def test_words_of_the_calendar_become_dates(typed: str, meant: str) -> None:
     assert with_dates(typed, TODAY) == meant
+
+
+@pytest.mark.parametrize("today", [date.min, date.max])
+def test_words_for_a_day_outside_of_the_calendar_stay(today: date) -> None:
+    word = "yesterday" if today == date.min else "tomorrow"
+    assert with_dates(f"Who came {word}?", today) == f"Who came {word}?"
+    assert with_dates(f"Who came today and {word}?", today).startswith("Who came on ")

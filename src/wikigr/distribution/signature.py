@@ -11,6 +11,7 @@ from typing import Any
 
 from wikigr.errors import PackError, UsageError
 from wikigr.files import describe_read_error, open_regular, read_regular
+from wikigr.validation import explain_json_error
 
 # Prepended to the signed bytes, so that a signature of a pack is not valid for anything else, or the other way round.
 _DOMAIN = b"wikigr pack manifest v1\n"
@@ -137,7 +138,7 @@ def check_signature(content: bytes, manifest: bytes) -> PublicKey:
         if (len(public.raw), len(signature)) != (32, 64):
             raise ValueError("the key or the signature has the wrong length")
     except (ValueError, TypeError, RecursionError) as error:
-        raise PackError(f"Cannot read the pack's signature: {error}.", hint=sign_again) from error
+        raise PackError(f"Cannot read the pack's signature: {explain_json_error(error)}.", hint=sign_again) from error
     try:
         Ed25519PublicKey.from_public_bytes(public.raw).verify(signature, _DOMAIN + manifest)
     except (InvalidSignature, ValueError) as error:

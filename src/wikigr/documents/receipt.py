@@ -20,7 +20,7 @@ from wikigr.documents.pack import without_paths
 from wikigr.errors import UsageError
 from wikigr.files import cannot_write, describe_read_error, read_regular, write_atomic
 from wikigr.pipeline.profile_schema import profile_values
-from wikigr.validation import validated
+from wikigr.validation import explain_json_error, validated_object
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 # The maximum size of a file of receipts; one of them has about 10 kB.
 MAX_BYTES = 256 << 20
+# What JSON describes can need fifty times as much memory.
+_MAX_RECEIPT_BYTES = 16 << 20
 # What options of ``wikigr ask``, of this or an earlier release, change without a model: keys of the profile.
 SETTINGS = ("retrieval.exact", "multi_strategy.iterations", "extractive.max_sentences")
 
@@ -122,6 +124,8 @@ def read_receipts(path: Path) -> Iterator[ReceiptRead]:
         # The first line is not a complete document, so the whole file is one.
         lines = [(1, content)]
     for number, line in lines:
+        if len(line) > _MAX_RECEIPT_BYTES:
+            raise UsageError(f"A receipt in {path} has more than {_MAX_RECEIPT_BYTES >> 20} MiB.")
         yield _parse(line, str(path) if number == 1 else f"Line {number} of {path}", number)
 
 
@@ -135,13 +139,11 @@ def _parse(text: bytes, place: str, line: int) -> ReceiptRead:
             what = "is a receipt of an earlier version" if older else "is not a wikigr receipt"
             raise UsageError(f"{place} {what}.", hint="Create one with `wikigr ask QUESTION --receipt FILE`.")
         digest = digest_of({key: value for key, value in document.items() if key != "sha256"})
-        checked = validated(ReceiptDocument, json.dumps(json.loads(text.decode(), object_hook=_with_blocks)))
+        checked = validated_object(ReceiptDocument, json.loads(text.decode(), object_hook=_with_blocks))
         return ReceiptRead(line, checked, checked["sha256"] == digest)
-    except RecursionError as error:
-        raise UsageError(f"{place} is not a receipt: it is nested too deeply.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         # Invalid Unicode, invalid JSON, NaN, or a key that is missing or has another type.
-        raise UsageError(f"{place} is not a receipt: {error}.") from error
+        raise UsageError(f"{place} is not a receipt: {explain_json_error(error)}.") from error
 
 
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

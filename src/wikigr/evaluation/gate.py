@@ -22,7 +22,7 @@ from wikigr.evaluation.statistics.paired import MIN_QUESTIONS, SIGNIFICANCE, Pai
 from wikigr.evaluation.statistics.significance import sign_p
 from wikigr.files import read_regular, write_atomic
 from wikigr.options import Share
-from wikigr.validation import NO_OTHER_KEYS, validated
+from wikigr.validation import NO_OTHER_KEYS, explain_json_error, validated
 
 FailOn = Literal["regression", "inconclusive", "never"]
 Outcome = Literal["passed", "failed", "inconclusive"]
@@ -275,7 +275,7 @@ def read_baseline(path: Path) -> Baseline:
             raise ValueError("it has another version")
         return validated(Baseline, json.dumps(values))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
+        reason = error.strerror if isinstance(error, OSError) else explain_json_error(error)
         raise UsageError(
             f"Cannot use the baseline {path}: {reason}.", hint="Make one: wikigr eval bless RUN -o baseline.json"
         ) from error

@@ -12,6 +12,7 @@ from typing import Annotated
 
 from wikigr.errors import SourceError, UsageError
 from wikigr.options import Limits
+from wikigr.question.question import QuestionError, checked
 from wikigr.sources.jsonl import JsonlSource
 from wikigr.sources.streams import MAX_LINE_BYTES
 from wikigr.validation import Identifier, InvalidError, Text, validated
@@ -176,7 +177,14 @@ class _Line:
     hops: Annotated[int, Limits(ge=1)] | None = None
 
     def as_question(self, line: int) -> GoldQuestion:
-        """Return the question on ``line``; raise ``InvalidError`` for fields that do not fit each other."""
+        """Return the question on ``line``.
+
+        Raises ``InvalidError`` for a question that cannot be asked, and for fields that do not fit each other.
+        """
+        try:
+            checked(self.question)
+        except QuestionError as error:
+            raise InvalidError(f"the {error.message.removeprefix('The ').removesuffix('.')}") from error
         if self.answerable is not None and self.answerable is self.is_impossible:
             raise InvalidError("`answerable` and `is_impossible` contradict each other")
         answerable = not self.is_impossible if self.answerable is None else self.answerable

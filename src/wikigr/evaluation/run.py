@@ -16,7 +16,7 @@ from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.samples import Sample, read_samples
 from wikigr.files import read_regular, write_atomic
 from wikigr.options import Limits
-from wikigr.validation import NO_OTHER_KEYS, Having, InvalidError, validated
+from wikigr.validation import NO_OTHER_KEYS, Having, InvalidError, explain_json_error, validated
 
 RUN = "run.json"
 # Of a description of a run, and of its questions.
@@ -96,6 +96,8 @@ def read_run(folder: Path) -> Run:
     path = folder / RUN
     try:
         values = json.loads(read_regular(path, MAX_RUN_BYTES))
+        if not isinstance(values, dict):
+            raise InvalidError("it is not a JSON object")
         if values.get("schema_version") != SCHEMA_VERSION:
             raise WikigrError(
                 f"The run {folder} has version {values.get('schema_version')!r} instead of {SCHEMA_VERSION}."
@@ -108,8 +110,8 @@ def read_run(folder: Path) -> Run:
         raise UsageError(
             f"{folder} does not contain a run.", hint="Make one: wikigr eval run --pack PACK -o FOLDER"
         ) from error
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise WikigrError(f"Cannot read the run {path}: {error}.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise WikigrError(f"Cannot read the run {path}: {explain_json_error(error)}.") from error
 
 
 def differences(first: Run, second: Run) -> list[str]:
@@ -213,8 +215,8 @@ def load_run(folder: Path) -> StoredRun:
     run = read_run(folder)
     try:
         questions = json.loads(read_regular(folder / QUESTIONS, MAX_RUN_BYTES))
-    except (OSError, ValueError) as error:
-        raise WikigrError(f"Cannot read the questions of the run {folder}: {error}.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise WikigrError(f"Cannot read the questions of the run {folder}: {explain_json_error(error)}.") from error
     if not isinstance(questions, dict) or not all(
         isinstance(row, dict) and row.keys() >= _QUESTION_FIELDS for row in questions.values()
     ):

@@ -22,6 +22,7 @@ from wikigr.pack import layout
 from wikigr.pack.layout import Layout, read_object
 from wikigr.settings import cache_folder
 from wikigr.text import one_line
+from wikigr.validation import explain_json_error
 
 if TYPE_CHECKING:
     import semver
@@ -207,7 +208,7 @@ def parse_manifest(content: bytes, label: str = "The manifest") -> Manifest:
         if b"\\u" in content:
             json.dumps(fields, ensure_ascii=False).encode("utf-8")  # refuse unpaired surrogates
     except (ValueError, RecursionError) as error:
-        raise PackError(f"{label} is not valid: {error}.", hint=REBUILD) from error
+        raise PackError(f"{label} is not valid: {explain_json_error(error)}.", hint=REBUILD) from error
     if not isinstance(fields, dict) or "format_version" not in fields:
         raise PackError(f"{label} is not the manifest of a wikigr pack.", hint=REBUILD)
     if type(fields["format_version"]) is not int or fields["format_version"] not in READABLE_FORMATS:

@@ -27,6 +27,10 @@ _MAX_DATES = 10
 _NAME = re.compile(r"(?<=\w )[A-ZÀ-Þ][\w'’-]+")
 
 
+class QuestionError(UsageError):
+    """A question is empty or too long. Others of the same run may be good."""
+
+
 @dataclass(frozen=True, slots=True)
 class SelectionSize:
     """Articles to read, and sections to read of each.
@@ -183,12 +187,12 @@ def query_terms(text: str, index: LexicalIndex) -> QueryTerms:
 
 
 def checked(text: str) -> str:
-    """Return the text of a question in the form of stored text; raises ``UsageError`` if it is empty or too long."""
+    """Return the text of a question in the form of stored text; raises ``QuestionError`` if it is empty or too long."""
     if len(text) > MAX_QUESTION_CHARS:
-        raise UsageError(f"The question has {len(text):,} characters, more than {MAX_QUESTION_CHARS:,}.")
+        raise QuestionError(f"The question has {len(text):,} characters, more than {MAX_QUESTION_CHARS:,}.")
     text = composed(scrub(text))
     if not text.strip():
-        raise UsageError("The question is empty.")
+        raise QuestionError("The question is empty.")
     return text
 
 

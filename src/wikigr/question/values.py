@@ -310,7 +310,15 @@ _STEPS = {"this": 0, "last": -1, "past": -1, "previous": -1, "next": 1, "coming"
 
 def with_dates(question: str, today: date) -> str:
     """Return ``question`` with the dates that ``today`` gives its words, in the year of the calendar."""
-    return _RELATIVE.sub(lambda found: _written(found, today), question)
+
+    def written(found: re.Match[str]) -> str:
+        try:
+            return _written(found, today)
+        except OverflowError:
+            # A day before or after all that the calendar of Python has.
+            return found[0]
+
+    return _RELATIVE.sub(written, question)
 
 
 def _written(found: re.Match[str], today: date) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import islice
 
 from wikigr.errors import UsageError
@@ -34,7 +35,7 @@ def log(number: int | None = None, top_k: int = 20, clear: bool = False) -> Resu
         return {"removed": removed}, lambda environment, _: environment.print(f"Deleted {counted(removed, 'answers')}.")
     if number is None:
         return {"file": str(log_files()[0]), "answers": list(islice(kept_answers(), top_k))}, print_log
-    answer = next(islice(kept_answers(), number - 1, None), None)
+    answer = next(islice(kept_answers(), min(number - 1, sys.maxsize), None), None)
     if answer is None:
         raise UsageError(f"The log has no answer {number}.", hint="`wikigr log` lists the answers.")
 

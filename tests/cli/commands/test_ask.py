@@ -3,6 +3,8 @@ from __future__ import annotations
 import io
 import json
 import re
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 from wikigr.pack.open import Pack
 from wikigr_cli.app import run
 
-from ..conftest import Wikigr
+from ..conftest import MAIN, Wikigr
 from ..terminal import environment_of, in_terminal
 
 QUESTION = "In which year was Werner Heisenberg born?"
@@ -183,6 +185,47 @@ def test_a_batch_keeps_order_and_ids_and_marks_abstention(wikigr: Wikigr, physic
     documents = [json.loads(line) for line in result.out.splitlines()]
     assert [(d["id"], d["abstained"]) for d in documents] == [("q7", False), ("3", True)]
     assert result.code == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "id_", "says"),
+    [
+        ('{"id": "a", "question": 3}', "a", 'The line has no "question".'),
+        ('{"id": "a"}', "a", 'The line has no "question".'),
+        ('{"question": ""}', "1", "The question is empty."),
+        ("{oops", "1", "The line is not valid JSON"),
+        ('{"id": ' + "9" * 5_000 + "}", "1", "not valid JSON: a number in it has too many digits."),
+        ('{"a":' * 50_000, "1", "not valid JSON: it is nested too deeply."),
+        ("which is the " * 2_000, "1", "The question has 25,999 characters, more than 20,000."),
+        ("x" * 3_000_000, "1", "The line has more than 1,048,576 characters."),
+        (" " * 3_000_000 + "x", "1", "The line has more than 1,048,576 characters."),
+        ("What is caf\udce9?", "1", "The line is not UTF-8 text."),
+        ("W\0h\0o\0?\0", "1", "The line is not UTF-8 text."),
+    ],
+    ids=range(11),
+)
+def test_a_wrong_line_of_a_batch_is_named_and_the_others_are_asked(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, line: str, id_: str, says: str
+) -> None:
+    questions = tmp_path / "questions.txt"
+    questions.write_text(f"{line}\nWhat is spin?\n", encoding="utf-8", errors="surrogateescape")
+    result = wikigr("search", "--mode", "lexical", "--batch", str(questions), "--pack", str(physics_pack))
+    wrong, good = map(json.loads, result.out.splitlines())
+    assert wrong["id"] == id_ and says in wrong["error"] and set(wrong) == {
+        "schema_version", "id", "question", "error",
+    }  # fmt: skip
+    assert good["id"] == "2" and good["results"]
+    assert result.code == 2 and f"wikigr: question {id_}: {wrong['error']}\n" in result.err
+    assert result.err.endswith("wikigr: 1 of the questions could not be answered.\n")
+
+
+def test_standard_input_that_is_not_utf_8_is_one_wrong_line(physics_pack: Path) -> None:
+    search = ("search", "--mode", "lexical", "--batch", "-", "--pack", str(physics_pack))
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, *search], input=b"caf\xe9\nWhat is spin?\n", capture_output=True, check=False
+    )
+    wrong, good = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, wrong["error"]) == (2, "The line is not UTF-8 text.") and good["results"]
 
 
 def test_a_comparison_whose_sentence_says_he_is_valid_json(wikigr: Wikigr, physics_pack: Path) -> None:

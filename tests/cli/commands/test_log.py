@@ -34,6 +34,8 @@ def test_earlier_answers_are_listed_and_shown_as_they_were(wikigr: Wikigr, physi
     }
     missing = wikigr("log", "3")
     assert (missing.code, missing.err.startswith("wikigr: The log has no answer 3.")) == (2, True)
+    large = str(10**30)
+    assert f"The log has no answer {large}." in wikigr("log", large).err
     assert wikigr("log", "--clear").out == "Deleted 2 answers.\n"
     assert (wikigr("log").out, wikigr("log").err) == ("", "No answers are kept yet.\n")
 

@@ -104,6 +104,13 @@ def test_what_is_no_front_matter_is_text(text: str, lead: str) -> None:
         ('{\n"title": "x",\n}\nText.', r"dir/note\.md, line \d: the front matter is not valid JSON"),
         ('+++\ntitle = ["x"]\n+++\n', r"dir/note\.md, front matter: `title` must be text"),
         ("---json\n[1]\n---\n", r"dir/note\.md, line 2: the front matter is not a mapping"),
+        *(
+            (
+                f"+++\na = {number}\n+++\n",
+                r"dir/note\.md, line 2: .* TOML: a number in it has too many digits",
+            )
+            for number in ("9" * 5_000, "0x" + "f" * 5_000)
+        ),
         ('{"a": ' + "[" * 100_000, r"dir/note\.md, line 1: the front matter is nested too deeply"),
     ],
 )

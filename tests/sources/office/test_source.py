@@ -481,6 +481,39 @@ def test_comments_in_threads_replace_their_copies() -> None:
     assert [section.text for section in sections(data)] == ["Boat | Fee | Sum\n\nBoat: Which? All."]
 
 
+@pytest.mark.parametrize(
+    "left_out", ['w:type="paragraph" ', 'w:styleId="Quote"', '<w:name w:val="Quote"/>'], ids=["type", "id", "name"]
+)
+def test_a_style_may_lack_its_optional_parts(left_out: str) -> None:
+    paragraphs = [("Heading 1", "Boats"), ("Normal", "They float."), ("Heading 1", "Gulls"), ("Normal", "They fly.")]
+    made = files.docx_of(paragraphs)
+    # Struck text makes the names of styles matter.
+    struck = files.changed(made, {"word/styles.xml": ("<w:i/>", "<w:strike/>")}, {})
+    for data in (made, struck):
+        found = sections(files.changed(data, {"word/styles.xml": (left_out, "")}, {}))
+        assert [section.heading_path for section in found] == [("Boats",), ("Gulls",)]
+
+
+def test_a_symbol_without_a_number_is_left_out() -> None:
+    symbols = '<w:r><w:sym w:font="Wingdings"/><w:sym w:font="Wingdings" w:char="F028"/></w:r>'
+    (section,) = sections(files.docx_with(paragraph(run("Call "), symbols, run(" now."))))
+    assert section.text == "Call \N{BLACK TOUCHTONE TELEPHONE} now."
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('<cellStyle name="Normal" ', "<cellStyle "),
+        ("</styleSheet>", "<colors><indexedColors><rgbColor/></indexedColors></colors></styleSheet>"),
+    ],
+    ids=["name", "color"],
+)
+def test_styles_of_a_workbook_may_lack_optional_attributes(before: str, after: str) -> None:
+    made = files.xlsx()
+    data = files.changed(made, {"xl/styles.xml": (before, after)}, {})
+    assert data != files.changed(made, {}, {}) and sections(data) == sections(made)
+
+
 def run(text: str, properties: str = "") -> str:
     return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
 

@@ -15,6 +15,7 @@ from wikigr.errors import RecordError
 from wikigr.sources.bylines import Byline
 from wikigr.sources.facts import readable_relation
 from wikigr.sources.plain_text import collapse_spaces
+from wikigr.validation import explain_json_error
 
 _ABSENT = frozenset({"", "~", "null"})
 _FENCED = re.compile(
@@ -101,7 +102,10 @@ def _load_toml(text: str) -> object:
     if (found := _LONG_KEY.search(text)) is not None:
         line = text.count("\n", 0, found.start()) + 1
         raise ValueError(f"a key of more than 50 parts in line {line}")
-    return tomllib.loads(text, parse_float=str)
+    values = tomllib.loads(text, parse_float=str)
+    # Raises ``ValueError`` for a number in base 16 that would take long to write in base 10.
+    json.dumps(values, default=str)
+    return values
 
 
 _JSON = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
@@ -121,7 +125,10 @@ def _invalid(where: str, first: int, language: str, error: Exception) -> RecordE
     stated = _LINE.search(str(error))
     line = mark.line if mark is not None else int(stated[1]) - 1 if stated else 0
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or getattr(error, "msg", None)
-    return RecordError(f"{where}, line {line + first}", f"the front matter is not valid {language}: {problem or error}")
+    return RecordError(
+        f"{where}, line {line + first}",
+        f"the front matter is not valid {language}: {problem or explain_json_error(error)}",
+    )
 
 
 def _front_matter(found: object, where: str) -> FrontMatter:

@@ -156,7 +156,8 @@ def _deep(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bo
     if silent or state.level < _MAX_LEVEL:
         return False
     line = start_line
-    while line < end_line and (state.isEmpty(line) or state.sCount[line] >= state.blkIndent):
+    # The parser marks a line that continues a quotation without its marks by a negative indent.
+    while line < end_line and (state.isEmpty(line) or not 0 <= state.sCount[line] < state.blkIndent):
         line += 1
     state.line = line
     _push_paragraph(state, state.getLines(start_line, line, state.blkIndent, False).strip(), start_line)

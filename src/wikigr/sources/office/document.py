@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -116,6 +116,16 @@ def parse_xml(opened: ZipFile, name: str) -> _Element:
 
     parser: Any = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
     return etree.fromstring(opened.read(name), parser)
+
+
+def with_members(opened: ZipFile, changed: Mapping[str, bytes]) -> bytes:
+    """Return an archive with other content in some members, and without the pictures of a text."""
+    made = BytesIO()
+    with ZipFile(made, "w") as written:
+        for name in dict.fromkeys(opened.namelist()):
+            if not name.startswith("word/media/"):
+                written.writestr(name, changed[name] if name in changed else opened.read(name))
+    return made.getvalue()
 
 
 def office_title(data: bytes, where: str) -> str:

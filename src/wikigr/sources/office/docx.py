@@ -18,6 +18,7 @@ from wikigr.sources.office.document import (
     equation_text,
     item_html,
     parse_xml,
+    with_members,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ p[style-name='Intense Quote'] => blockquote > p:fresh
 """
 _LEVELS = {"title": 0, "heading 1": 1}
 # Where text stands, and what mammoth does not read of it: simple fields, equations, double strikes, lists in forms, the
-# text under pronunciations, numbers of items; and prompts and hidden text, which it should not read.
+# text under pronunciations, numbers of items; prompts and hidden text, which it should not read; and symbols without a
+# number, which it cannot read.
 _STORIES = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
 # The list of notes, which is the last part of what mammoth writes, a note in it, and a link between it and its mark.
 _NOTES = re.compile(r'<ol><li id="(?:foot|end)note-\d+">')
@@ -48,9 +50,10 @@ _NOTE_LINK = re.compile(
     r'(?:<sup>){0,2}+<a href="#(?:foot|end)note-(?:ref-)?\d+"[^>]*>(?:\[\d+\]|↑)</a>(?:</sup>){0,2}+'
 )
 _TABLE = re.compile("(</?table>)")
+_SYMBOL = re.compile("[0-9A-Fa-f]{1,8}")
 _PARAGRAPH = re.compile("<p>(.*?)</p>|(<li>(?:<[^>]*>)*)(.*?)(?=</li>|<[uo]l>)", re.DOTALL)
-_LEFT_OUT = re.compile(rb"fldSimple|oMath|dstrike|ddList|showingPlcHdr|<w:ruby>|<w:vanish")
-_ELEMENTS = tuple(f"{{*}}{name}" for name in "fldSimple oMath dstrike ddList showingPlcHdr ruby vanish".split())
+_LEFT_OUT = re.compile(rb"fldSimple|oMath|dstrike|ddList|showingPlcHdr|<w:ruby>|<w:vanish|<w:sym")
+_ELEMENTS = tuple(f"{{*}}{name}" for name in "fldSimple oMath dstrike ddList showingPlcHdr ruby vanish sym".split())
 # The number of an item, and its style as HTML calls it, which a bookmark takes through mammoth.
 _NUMBER = "wikigr-number"
 _NUMBER_OF_ITEM = re.compile(rf'<li>((?:<(?!a id="{_NUMBER}|/)[^<>]*>){{0,9}})<a id="{_NUMBER}-(\d+)-(\w)"></a>')
@@ -95,8 +98,7 @@ def _struck_styles(opened: ZipFile) -> str:
     if "word/styles.xml" in opened.namelist() and b"trike" in opened.read("word/styles.xml"):
         for strike in parse_xml(opened, "word/styles.xml").iterfind("{*}style/{*}rPr/{*}strike"):
             style = next(strike.iterancestors("{*}style"))
-            name, kind = (next(iter(style.find("{*}name").values()), ""), dict(style.items()))
-            is_run = "character" in kind.values()
+            name, is_run = attribute(style.find("{*}name"), "val"), attribute(style, "type") == "character"
             if "'" not in name and "\\" not in name and not {"0", "false"}.intersection(strike.values()):
                 rules += f"{'r' if is_run else 'p'}[style-name='{name}'] => {'s' if is_run else 'p > s:fresh'}\n"
     return rules
@@ -122,14 +124,26 @@ def _prepared(opened: ZipFile) -> bytes | None:
         for name, data in stories.items()
         if _LEFT_OUT.search(data) or (lists is not None and lists.are_in(data))
     }
-    if not changed:
-        return None
-    made = BytesIO()
-    with ZipFile(made, "w") as written:
-        for name in dict.fromkeys(opened.namelist()):
-            if not name.startswith("word/media/"):
-                written.writestr(name, changed[name] if name in changed else opened.read(name))
-    return made.getvalue()
+    changed |= _complete_styles(opened)
+    return with_members(opened, changed) if changed else None
+
+
+def _complete_styles(opened: ZipFile) -> dict[str, bytes]:
+    """Return the styles, by their member, with the attributes that mammoth requires; empty if nothing is missing."""
+    from lxml import etree
+
+    name = "word/styles.xml"
+    if name not in opened.namelist():
+        return {}
+    root = parse_xml(opened, name)
+    styles = root.iterfind("{*}style")
+    incomplete = [one for one in styles if not (attribute(one, "type") and attribute(one, "styleId"))]
+    for style in incomplete:
+        word = etree.QName(style).namespace
+        # ECMA-376, part 1, 17.7.4.17. Nothing refers to a style without an id.
+        for key, default in (("type", "paragraph"), ("styleId", "")):
+            style.set(f"{{{word}}}{key}", attribute(style, key) or default)
+    return {name: bytes(etree.tostring(root))} if incomplete else {}
 
 
 class _Lists:
@@ -217,6 +231,10 @@ def _rewritten(root: _Element, lists: _Lists | None) -> bytes:
             hidden = parent.getparent()
             if etree.QName(hidden).localname == "r" and attribute(element, "val") not in ("0", "false"):
                 hidden.clear()
+        elif name == "sym":
+            # mammoth requires its number, which is optional.
+            if not _SYMBOL.fullmatch(attribute(element, "char")):
+                parent.remove(element)
         elif name == "dstrike":
             element.tag = f"{{{word}}}strike"
         elif name == "ddList":
