@@ -88,7 +88,7 @@ def some_of(names: Sequence[str], most: int) -> str:
 
 def words(text: str) -> list[str]:
     """Return the words of ``text`` in lower case, without punctuation."""
-    return [match.group().lower().replace("’", "'") for match in _WORD.finditer(without_points(text))]
+    return [word.lower().replace("’", "'") for word in _WORD.findall(without_points(text))]
 
 
 def word_count(text: str) -> int:
