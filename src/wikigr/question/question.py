@@ -18,7 +18,7 @@ from wikigr.question import patterns
 from wikigr.question.answer_type import AnswerType, answer_type
 from wikigr.question.values import Dates, dates_asked_for, dates_in, is_dated, quarters_in
 from wikigr.stop_words import QUESTION_WORDS
-from wikigr.text import PREFIX_LENGTH, composed, scrub, share_prefix
+from wikigr.text import PREFIX_LENGTH, composed, of_families_in, scrub
 
 # Parts of the analysis compare every date or clause of a question with every other one.
 MAX_QUESTION_CHARS = 20_000
@@ -129,18 +129,13 @@ class Question:
         total = sum(self.weights.values())
         if not total:
             return 0.0
-        said = " ".join(("", *tokens))
+        # A related word shares most of its letters ("Norman", "Normandy").
+        related = of_families_in(tokens, (s for s in self.weights if len(s) > PREFIX_LENGTH and s not in tokens))
         found = 0.0
         for stem, weight in self.weights.items():
             if stem in tokens:
                 found += weight
-            # A related word shares most of its letters ("Norman", "Normandy"). Few texts have one, and a search in one
-            # string is faster than one per token.
-            elif (
-                len(stem) > PREFIX_LENGTH
-                and f" {stem[:PREFIX_LENGTH]}" in said
-                and any(token.startswith(stem[:PREFIX_LENGTH]) and share_prefix(stem, token) for token in tokens)
-            ):
+            elif stem in related:
                 found += 0.7 * weight
         return found / total
 
