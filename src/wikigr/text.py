@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 _SPACES = re.compile(r"[\s_]+")
 # C0 and C1 control characters except tab and newline, halves of surrogate pairs, and the characters that change the
@@ -88,7 +88,7 @@ def some_of(names: Sequence[str], most: int) -> str:
 
 def words(text: str) -> list[str]:
     """Return the words of ``text`` in lower case, without punctuation."""
-    return [match.group().lower().replace("’", "'") for match in _WORD.finditer(without_points(text))]
+    return [word.lower().replace("’", "'") for word in _WORD.findall(without_points(text))]
 
 
 def word_count(text: str) -> int:
@@ -108,3 +108,15 @@ def share_prefix(one: str, other: str, *, share: float = 0.7) -> bool:
             break
         shared += 1
     return shared >= PREFIX_LENGTH and shared >= share * max(len(one), len(other))
+
+
+def of_families_in(tokens: Collection[str], words: Iterable[str]) -> set[str]:
+    """Return those of ``words`` that ``share_prefix`` with one of ``tokens``."""
+    # A search in one string is much faster than one per token, and most words have no token with their first letters.
+    said = " ".join(("", *tokens))
+    begun = ((word, word[:PREFIX_LENGTH]) for word in words)
+    return {
+        word
+        for word, prefix in begun
+        if f" {prefix}" in said and any(own.startswith(prefix) and share_prefix(word, own) for own in tokens)
+    }

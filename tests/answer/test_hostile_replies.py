@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice, product
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,18 @@ def written(reply: str, size: int, style: CitationStyle = "markers") -> Written:
 def test_a_long_reply(reply: str, size: int) -> None:
     with limit():
         written(reply, size)
+
+
+@pytest.mark.trust
+def test_long_claims_about_a_long_sentence() -> None:
+    def words(letters: str, count: int) -> str:
+        return " ".join("".join(word) for word in islice(product(letters, repeat=6), count))
+
+    sentence = evidence("Bees#0", f"they {words('abcdefgh', 14_000)}.", 0.9)
+    with limit():
+        stream = CitationStream([sentence], "markers", lambda piece: None, question="What do bees make?")
+        stream.take(TextDelta(f"they {words('mnopqrst', 400)}.\n\n" * 20))
+        assert "[unverified]" in stream.finish().text
 
 
 def test_a_reply_says_the_same_whole_and_in_pieces() -> None:

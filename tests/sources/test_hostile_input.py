@@ -267,6 +267,8 @@ def text_of(name: str, text: str) -> str:
         ("a.html", "<table><tr>" + "<td>ab" * 20_000),
         ("a.html", "<sup>" * 2_000 + "a b " * 100_000),
         ("a.html", "<a href=b>" + "<sup>a b</sup> " * 40_000),
+        ("a.html", "<li>a<dt>b<dd>c" * 12_000),
+        ("a.html", "<b>x <del>y</del>" * 8_000),
         ("a.html", ("<address><s>a" * 2_400 + "</s></address>" * 2_400) * 12),
         ("a.rst", ":aliases: " + ":" * 200_000),
     ],

@@ -27,7 +27,7 @@ _EQUATION = re.compile(r"\S\s*[=≈≤≥<>∝]\s*\S")
 _MAX_CLAIMS = 300
 _CLAUSE = re.compile(r";\s+|,?\s+(?:and|but|so|while|whereas)\s+|,\s+(?:which|who)\s+")
 # A number that may be a year is stated, not computed.
-_YEARS = range(1000, 2200)
+_YEARS = frozenset(range(1000, 2200))
 # Stems of words that say how a number was computed.
 _COMPUTING = frozenset(
     "age altogeth averag combin differ last later live longer more old older sum than total year".split()

@@ -20,7 +20,6 @@ from wikigr.question.masked_question import restrictions
 from wikigr.question.values import with_weekdays
 from wikigr.reader.passage import as_probability
 from wikigr.retrieval.reading import answer_words
-from wikigr.retrieval.sentences import SentenceScore
 from wikigr.text import words
 
 # How sure an answer is: nine of ten are right; more likely right than not; perhaps; the pack does not say.
@@ -188,7 +187,7 @@ def describe(candidates: Sequence[AnswerCandidate], material: Material) -> list[
     ranks = {item.section.section_id: rank for rank, item in enumerate(material.evidence)}
     cosines = {item.section.section_id: item.candidate.scores.get(DENSE, 0.0) for item in material.evidence}
     nearest = max(cosines.values(), default=0.0)
-    read = [s for s in material.sentences if s.span is not None]
+    read = [(s.place, s.span.margin, answer_words(s)) for s in material.sentences if s.span is not None]
     return [
         Features(
             candidate.kind,
@@ -207,9 +206,12 @@ def describe(candidates: Sequence[AnswerCandidate], material: Material) -> list[
 
 
 def _judged(
-    candidate: AnswerCandidate, material: Material, read: Sequence[SentenceScore]
+    candidate: AnswerCandidate, material: Material, read: Sequence[tuple[tuple[str, int], float, list[str]]]
 ) -> Iterator[tuple[str, float]]:
-    """Yield what the reader and the scores of the sentences say of the quotations."""
+    """Yield what the reader and the scores of the sentences say of the quotations.
+
+    ``read`` has the place, the margin and the words of each answer that the reader found.
+    """
     quoted = [s for q in candidate.quotations for s in material.within(q.section, q.start, q.end)]
     yield "sentence", max((s.feature_score for s in quoted), default=0.0)
     places = {s.place for s in quoted}
@@ -221,11 +223,7 @@ def _judged(
         return
     margin = max(margins)
     said = words(candidate.short) if candidate.span is not None else None
-    others = (
-        s.span.margin
-        for s in read
-        if s.span is not None and s.place not in places and (said is None or answer_words(s) != said)
-    )
+    others = (own for place, own, answer in read if place not in places and answer != said)
     yield "margin", _clipped(margin)
     yield "gap", _clipped(margin - max(others, default=-_LARGEST_MARGIN))
 

@@ -12,7 +12,7 @@ from wikigr.languages import Language
 from wikigr.question.grammar import AUXILIARIES, NEGATIONS, NUMBERS, RESTRICTIVE
 from wikigr.question.values import Date, dates_in
 from wikigr.stop_words import QUESTION_WORDS, STOP_WORDS
-from wikigr.text import share_prefix
+from wikigr.text import of_families_in
 
 # A number, a word or an identifier ("P200X", "C++", "max_tokens"); a hyphen or a dash separates two of them.
 _TOKEN = re.compile(r"(?:(?<!\w)[-−](?=\d))?\w(?:[\w'’.,:+#@]*[\w+#])?")
@@ -110,7 +110,8 @@ class Statement:
         if not words:
             return 1.0
         known = self.tokens | more
-        return sum(word in known or any(share_prefix(word, own) for own in known) for word in words) / len(words)
+        others = words - known
+        return (len(words) - len(others) + len(of_families_in(known, others))) / len(words)
 
 
 def read_statement(text: str, language: Language, known: Set[str] = frozenset()) -> Statement:

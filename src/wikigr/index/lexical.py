@@ -190,10 +190,14 @@ class LexicalIndex:
 
     def frequency(self, stem: str, field: str = CONTENT) -> int:
         """Return the document frequency of ``stem``: the number of sections whose ``field`` contains it."""
+        return self.frequencies([stem], field)[0]
+
+    def frequencies(self, found: Sequence[str], field: str = CONTENT) -> list[int]:
+        """Return the document frequency of each of the stems ``found``; much faster than one call per stem."""
         if field == EXACT and not self.has_exact:
-            return 0
+            return [0] * len(found)
         with self.reading():
-            return int(self.searcher.doc_freq(field, stem))
+            return [int(self.searcher.doc_freq(field, stem)) for stem in found]
 
     def rarity(self, stem: str, field: str = CONTENT) -> float:
         """Return the inverse document frequency of ``stem``, which is positive (Robertson & Zaragoza 2009, plus 1)."""

@@ -48,8 +48,8 @@ class JoinedLexicalIndex(LexicalIndex):
     def __len__(self) -> int:
         return sum(map(len, self._parts))
 
-    def frequency(self, stem: str, field: str = CONTENT) -> int:
-        return sum(part.frequency(stem, field) for part in self._parts)
+    def frequencies(self, found: Sequence[str], field: str = CONTENT) -> list[int]:
+        return [sum(counts) for counts in zip(*(part.frequencies(found, field) for part in self._parts), strict=True)]
 
     def search(self, query: str, limit: int, phrases: Sequence[str] = ()) -> list[Hit]:
         return _best(

@@ -18,7 +18,7 @@ from wikigr.question import patterns
 from wikigr.question.answer_type import AnswerType, answer_type
 from wikigr.question.values import Dates, dates_asked_for, dates_in, is_dated, quarters_in
 from wikigr.stop_words import QUESTION_WORDS
-from wikigr.text import PREFIX_LENGTH, composed, scrub, share_prefix
+from wikigr.text import PREFIX_LENGTH, composed, of_families_in, scrub
 
 # Parts of the analysis compare every date or clause of a question with every other one.
 MAX_QUESTION_CHARS = 20_000
@@ -75,12 +75,12 @@ class Question:
     today: date | None = None
 
     def stems(self, text: str) -> list[str]:
-        """Return the stems of the words of ``text``, made as those of the question are.
+        """Return the stems of the words of ``text``, made as those of the question are, and of what is ``restated``."""
+        return stems(text, self.language) + self.restated(text)
 
-        A date or a quarter of the question that ``text`` writes in another form has the stems with which the question
-        writes it.
-        """
-        found = stems(text, self.language)
+    def restated(self, text: str) -> list[str]:
+        """Return the stems of the dates and quarters of the question that ``text`` has, maybe in another form."""
+        found: list[str] = []
         if self._quarters:
             for quarter, _, _ in quarters_in(text):
                 found += self._quarters.get(quarter, ())
@@ -133,29 +133,15 @@ class Question:
         total = sum(self.weights.values())
         if not total:
             return 0.0
-        related = {
-            stem
-            for token in tokens
-            for stem in self._stems_by_prefix.get(token[:PREFIX_LENGTH], ())
-            if share_prefix(stem, token)
-        }
+        # A related word shares most of its letters ("Norman", "Normandy").
+        related = of_families_in(tokens, (s for s in self.weights if len(s) > PREFIX_LENGTH and s not in tokens))
         found = 0.0
         for stem, weight in self.weights.items():
             if stem in tokens:
                 found += weight
             elif stem in related:
-                # A related word shares most of its letters ("Norman", "Normandy").
                 found += 0.7 * weight
         return found / total
-
-    @cached_property
-    def _stems_by_prefix(self) -> dict[str, list[str]]:
-        """The stems that are long enough to have related words, by their first letters."""
-        by_prefix: dict[str, list[str]] = {}
-        for stem in self.weights:
-            if len(stem) > PREFIX_LENGTH:
-                by_prefix.setdefault(stem[:PREFIX_LENGTH], []).append(stem)
-        return by_prefix
 
     def phrase_coverage(self, tokens: Sequence[str]) -> float:
         """Return the share of the question's pairs that stand side by side in ``tokens``, in [0, 1]."""

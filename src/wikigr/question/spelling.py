@@ -53,7 +53,7 @@ def corrected(text: str, index: LexicalIndex, is_word: Test, is_written: Test) -
         if _MIN_LETTERS <= len(found.group()) <= _MAX_LETTERS
         and not any(start < found.end() and found.start() < end for start, end in kept)
         and found.group().lower() not in _LEFT_ALONE
-        and not _frequency(found.group().lower(), index)
+        and not any(_frequencies([found.group().lower()], index))
         and not is_word(found.group().lower())
     ]
     # A question with more unknown words is in another language, or about something else.
@@ -65,10 +65,12 @@ def corrected(text: str, index: LexicalIndex, is_word: Test, is_written: Test) -
     return text
 
 
-def _frequency(word: str, index: LexicalIndex) -> int:
-    """Return the number of sections that ``index`` finds by ``word`` in the field where that is highest."""
-    tokens = stems(word, index.language)
-    return max(index.frequency(tokens[0], field) for field in FIELDS) if len(tokens) == 1 else 0
+def _frequencies(words: Iterable[str], index: LexicalIndex) -> list[int]:
+    """Return the number of sections that ``index`` finds by each of ``words`` in the field where that is highest."""
+    tokens = [stems(word, index.language) for word in words]
+    # No section has the empty stem.
+    found = [own[0] if len(own) == 1 else "" for own in tokens]
+    return list(map(max, *(index.frequencies(found, field) for field in FIELDS)))
 
 
 def _nearest(word: str, index: LexicalIndex, is_word: Test, is_written: Test) -> str | None:
@@ -77,7 +79,8 @@ def _nearest(word: str, index: LexicalIndex, is_word: Test, is_written: Test) ->
     Of several with one slip, a word of the language comes first, then the likelier slip, then the more frequent word.
     """
     for near in (one_typo_away(word, _LETTERS), _two_typos_away(word)):
-        known = [(other, count) for other in dict.fromkeys(near) if (count := _frequency(other, index))]
+        others = list(dict.fromkeys(near))
+        known = [(other, count) for other, count in zip(others, _frequencies(others, index), strict=True) if count]
         ranked = sorted((not is_word(other), _cost(word, other), -count, other) for other, count in known)
         for _, cost, _, other in ranked[:_MAX_TRIED]:
             # "pickeds" has a stem of the pack, but nobody wrote it.

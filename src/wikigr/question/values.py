@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from operator import itemgetter
 from typing import Literal, NamedTuple
 
 from wikigr.question.grammar import MONTHS, WEEKDAYS, one_of
@@ -283,7 +285,8 @@ def amounts_in(text: str) -> list[tuple[Amounts, int, int]]:
     found: list[tuple[Amounts, int, int]] = []
     for match in _NUMBER.finditer(text):
         start, end = match.span()
-        if any(first < end and start < last for first, last in taken):
+        place = bisect_right(taken, start, key=itemgetter(1))
+        if place < len(taken) and taken[place][0] < end:
             continue
         number = float(re.sub(r"[,  ]", "", match.group()).replace("−", "-"))
         unit = _UNIT.match(text, end)

@@ -37,7 +37,7 @@ class SectionQualityOptions(Options):
 
 
 class SectionQuality(RerankingStage[SectionQualityOptions]):
-    """Drop selected sections whose quality is below the threshold and that state nothing; keep all if none passes.
+    """Drop selected sections whose quality is below the threshold and that state nothing.
 
     Length says little about a section that makes a statement: a note of one sentence may be the answer. The section
     that ranks first is kept as well.
@@ -48,26 +48,18 @@ class SectionQuality(RerankingStage[SectionQualityOptions]):
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
         record.scored = len(state.evidence)
-        threshold, question = self.options.threshold, state.question.text
-        language = state.question.language
-        scores: dict[str, float] = {}
-        for rank, item in enumerate(state.evidence):
+        threshold, question = self.options.threshold, state.question
+        for item in state.evidence[1:]:
             section = item.section
-            score = score_section_quality(section.content, question, language)
-            is_kept = rank == 0 or score >= threshold or FACT in item.candidate.scores
+            if _length_score(word_count(section.content)) >= threshold or FACT in item.candidate.scores:
+                continue
             # A named value is a statement, however short.
-            is_kept = is_kept or has_statement(section.content, language)
-            is_kept = is_kept or any(block.kind in ("property", "table") for block in section.blocks)
-            scores[section.section_id] = max(score, threshold) if is_kept else score
-        kept = tuple(item for item in state.evidence if scores[item.section.section_id] >= threshold)
-        if not kept:
-            # As in the reference, where the whole articles are then used instead.
-            record.notes["fallback"] = "every section scored below the threshold, so all were kept"
-            kept = state.evidence
-        else:
-            record.dropped = {
-                section_id: _below(score, threshold) for section_id, score in scores.items() if score < threshold
-            }
+            if any(block.kind in ("property", "table") for block in section.blocks):
+                continue
+            score = score_section_quality(section.content, question.text, question.language)
+            if score < threshold and not has_statement(section.content, question.language):
+                record.dropped[section.section_id] = _below(score, threshold)
+        kept = tuple(item for item in state.evidence if item.section.section_id not in record.dropped)
         record.ranking = section_ids(item.candidate for item in kept)
         return replace(state, evidence=kept)
 
@@ -89,9 +81,12 @@ def score_section_quality(content: str, question: str, language: Language = ENGL
         return 0.0
     keywords = _keywords(question, language)
     overlap_ratio = len(keywords & _terms(content)) / len(keywords) if keywords else 0.0
-    length_score = min(0.8, 0.2 + (length / 200) * 0.6)
     keyword_score = min(0.2, overlap_ratio * 0.2)
-    return min(1.0, length_score + keyword_score)
+    return min(1.0, _length_score(length) + keyword_score)
+
+
+def _length_score(length: int) -> float:
+    return min(0.8, 0.2 + (length / 200) * 0.6) if length >= 20 else 0.0
 
 
 @lru_cache(maxsize=1)

@@ -16,7 +16,7 @@ from wikigr.question.question import Question
 from wikigr.retrieval.candidates import fetch
 from wikigr.retrieval.state import RetrievalStage, State
 from wikigr.retrieval.trace import StageRecord, Trace
-from wikigr.retrieval.units import units_of
+from wikigr.retrieval.units import stemmed_units
 
 # The first sections whose units are read. Of 950 questions on manuals and desks, twenty hold the answer to 97 of 100.
 POOL = 20
@@ -70,8 +70,7 @@ class UnitMatch(RetrievalStage[UnitMatchOptions]):
 def best_coverage(section: Section, question: Question) -> float:
     """Return how much of ``question``, by weight, one unit of ``section`` holds with title and heading, in [0, 1]."""
     named = set(question.stems(f"{section.title} {section.heading}"))
-    texts = (section.content[unit.start : unit.end] for unit in units_of(section, question.language))
-    return max((question.coverage(named.union(question.stems(text))) for text in texts), default=0.0)
+    return max((question.coverage(named.union(own)) for _, _, own in stemmed_units(section, question)), default=0.0)
 
 
 def _with_score(candidate: Candidate, score: float, scores: dict[str, float]) -> Candidate:

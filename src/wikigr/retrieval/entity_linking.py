@@ -28,7 +28,7 @@ Method = Literal["exact", "fuzzy"]
 _MAX_QUESTION_CHARS = 4096
 _MAX_QUESTION_WORDS = 128
 _MAX_NAME_WORDS = 12
-# Sentences in which the names are known: several questions read the same ones.
+# Texts in which the names are known: a question is linked twice, and several questions read the same sentences.
 _MAX_KEPT_TEXTS = 4_096
 # Sections per wanted article that the first search for the nearest articles reads.
 _SECTIONS_PER_ARTICLE = 4
@@ -46,6 +46,17 @@ class EntityLink:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """The tokens ``first`` to ``last`` of a text, its characters ``start`` to ``end``, which are the name of nodes."""
+
+    first: int
+    last: int
+    start: int
+    end: int
+    nodes: tuple[int, ...]
+
+
 class EntityLinker:
     """Links names to the nodes of a pack's graph.
 
@@ -58,7 +69,7 @@ class EntityLinker:
         self._index = index
         self._lexical = lexical
         self._ignored = lexical.language.stop_words(FUNCTION_WORDS)
-        self._find_names = lru_cache(_MAX_KEPT_TEXTS)(self._names_of)
+        self._exact_names = lru_cache(_MAX_KEPT_TEXTS)(self._find_exact_names)
 
     def link_question(
         self, question: str, *, relevance: Mapping[str, float] | None = None, fuzzy: bool = True
@@ -71,8 +82,9 @@ class EntityLinker:
         tokens = _tokens(question)
         free = [True] * len(tokens)
         links: list[EntityLink] = []
-        for start, end, found in self._exact_names(question, tokens, free):
-            links += self._create_links(question, start, end, found, "exact", 1.0, relevance or {})
+        for name in self._exact_names(question[:_MAX_QUESTION_CHARS]):
+            free[name.first : name.last + 1] = [False] * (name.last + 1 - name.first)
+            links += self._create_links(question, name.start, name.end, name.nodes, "exact", 1.0, relevance or {})
         if fuzzy:
             for number, (first, last) in enumerate(_capitalized_runs(question, tokens, free, self._ignored)):
                 start, end = tokens[first][1], tokens[last][2]
@@ -85,16 +97,13 @@ class EntityLinker:
 
     def names_in(self, text: str) -> tuple[tuple[int, int], ...]:
         """Return where the names in ``text`` are that are spelled as in the graph, from left to right."""
-        return self._find_names(text[:_MAX_QUESTION_CHARS])
+        return tuple(sorted((name.start, name.end) for name in self._exact_names(text[:_MAX_QUESTION_CHARS])))
 
-    def _names_of(self, text: str) -> tuple[tuple[int, int], ...]:
+    def _find_exact_names(self, text: str) -> tuple[_Name, ...]:
+        """Return the names in ``text``, the longest first; no two have a token in common."""
         tokens = _tokens(text)
-        return tuple(sorted((start, end) for start, end, _ in self._exact_names(text, tokens, [True] * len(tokens))))
-
-    def _exact_names(
-        self, text: str, tokens: Sequence[tuple[str, int, int]], free: list[bool]
-    ) -> Iterator[tuple[int, int, list[int]]]:
-        """Yield the names in ``text`` with their nodes, the longest first, of tokens that are ``free`` until then."""
+        free = [True] * len(tokens)
+        names = []
         keys = [word for word, _, _ in tokens]
         # A name is more than numbers and function words.
         content = [not word.isdigit() and strip_possessive(word) not in self._ignored for word in keys]
@@ -105,7 +114,8 @@ class EntityLinker:
             found = self._match_exactly(text, start, end, keys[first : last + 1])
             if found:
                 free[first : last + 1] = [False] * (last + 1 - first)
-                yield start, end, found
+                names.append(_Name(first, last, start, end, tuple(found)))
+        return tuple(names)
 
     def link_mention(self, mention: str) -> list[EntityLink]:
         """Return links from ``mention`` as a whole, best first: exact matches, or else matches with typos."""

@@ -10,7 +10,7 @@ from wikigr.index.candidate import Evidence, Section
 from wikigr.question.question import Question
 from wikigr.reader.passage import Span
 from wikigr.retrieval.definition_patterns import subject
-from wikigr.retrieval.units import Row, units_of
+from wikigr.retrieval.units import Row, stemmed_units
 from wikigr.segmentation import ends_as_prose
 
 # Only the best sentences by the other features are encoded: encoding is half the cost of a question. On SQuAD 2.0,
@@ -135,9 +135,7 @@ def _split(evidence: Sequence[Evidence], question: Question) -> list[SentenceSco
         section = item.section
         title = set(question.stems(section.title))
         previous: set[str] = set()
-        for unit in units_of(section, question.language):
-            text = section.content[unit.start : unit.end]
-            tokens = question.stems(text)
+        for unit, text, tokens in stemmed_units(section, question):
             own = set(tokens)
             sentences.append(
                 SentenceScore(

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from wikigr.index.candidate import Section
+from wikigr.index.lexical import stems
 from wikigr.languages import ENGLISH, Language
+from wikigr.question.question import Question
 from wikigr.segmentation import sentence_spans
 from wikigr.sources.block import Block, Cell, after_marker, row_extent
 
@@ -83,6 +85,19 @@ def units_of(section: Section, language: Language = ENGLISH) -> tuple[Unit, ...]
             if block.kind == "term":
                 number = _add_definition(units, text, blocks, number, language)
     return tuple(unit for unit in units if unit.start < unit.end)
+
+
+def stemmed_units(section: Section, question: Question) -> Iterator[tuple[Unit, str, list[str]]]:
+    """Yield each unit of ``section`` with its text and the stems of it, made as those of ``question`` are."""
+    units, found = units_of(section, question.language), _stems_of_units(section, question.language)
+    for unit, own in zip(units, found, strict=True):
+        text = section.content[unit.start : unit.end]
+        yield unit, text, [*own, *question.restated(text)]
+
+
+@lru_cache(maxsize=_MAX_SECTIONS)
+def _stems_of_units(section: Section, language: Language) -> tuple[list[str], ...]:
+    return tuple(stems(section.content[unit.start : unit.end], language) for unit in units_of(section, language))
 
 
 def _row(text: str, block: Block, cells: tuple[Cell, ...]) -> Unit:

@@ -16,6 +16,8 @@ PARAGRAPH_GAP = 2
 _MAX_NAVIGATION_CHARS = 300
 # The level of ``<h6>``; entries rank below every heading.
 _MAX_HEADING_LEVEL = 6
+# Lists that are nested deeper look less deep: their text would be mostly white space.
+_MAX_INDENT = 80
 
 # Removing control characters from the input frees two of them for internal marks.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff]")
@@ -159,6 +161,7 @@ class PlainTextWriter:
         self._words: frozenset[str] | None = None
         self._gap = 0
         self._gap_is_fixed = False
+        # The white space before lines in each open item, definition and the like, that of those around it included.
         self._indents: list[str] = []
         # The number of indents around each open entry.
         self._entry_indents: list[int] = []
@@ -264,7 +267,7 @@ class PlainTextWriter:
     @property
     def is_indented(self) -> bool:
         """Whether the current block is inside a list item or an indented definition."""
-        return any(self._indents)
+        return bool(self._indent)
 
     def open_kind(self, kind: BlockKind, label: str = "") -> None:
         """Make the following running text blocks of ``kind``: quotations, captions, terms, footnotes or headings.
@@ -313,7 +316,7 @@ class PlainTextWriter:
             del self._rows[above:]
             self._end_table()
             self._rows = captions
-        indent = "".join(self._indents)
+        indent = self._indent
         text = f"\n{indent}".join(row.lines)
         if self._marker:
             position = self._append_item(text, has_text=False)
@@ -348,10 +351,10 @@ class PlainTextWriter:
         With a ``state``, it is a task, and its check box is written after the marker.
         """
         self.end_block(LINE_GAP)
-        self._marker_column = sum(map(len, self._indents))
+        self._marker_column = len(self._indent)
         self._marker, self._state = marker, state
         self._gap_is_fixed = True
-        self._indents.append(" " * len(marker))
+        self._add_indent(len(marker))
 
     def close_item(self) -> None:
         """Close a list item; the next item follows on the next line."""
@@ -368,12 +371,12 @@ class PlainTextWriter:
         """
         self.end_block(LINE_GAP if width else PARAGRAPH_GAP)
         self._gap_is_fixed = width > 0
-        self._indents.append(" " * width)
+        self._add_indent(width)
 
     def close_indent(self) -> None:
         """Close the innermost run of ``open_indent``."""
         self._flush()
-        if self._indents.pop():
+        if len(self._indents.pop()) > len(self._indent):
             self._gap_is_fixed = False
         else:
             self.end_block()
@@ -409,7 +412,7 @@ class PlainTextWriter:
             lines = lines[1:] if fold_title(lines[0]) == self._title else lines
             if not lines:
                 return
-        indent = "".join(self._indents)
+        indent = self._indent
         text = f"\n{indent}".join(lines)
         if self._marker:
             self._append_item(text)
@@ -419,14 +422,14 @@ class PlainTextWriter:
         self._add_block(kind, start, label)
         if kind == "footnote":
             self._kinds[-1] = ("paragraph", "", len(self._indents))
-            self._indents.append("")
+            self._add_indent(0)
 
     def _append_item(self, text: str = "", *, has_text: bool = True) -> int:
         """Append ``text`` after the marker of the current item; return where it begins.
 
         The block of the item consists of the marker, and of the text if it ``has_text``.
         """
-        indent = "".join(self._indents)
+        indent = self._indent
         column = self._marker_column
         prefix = indent[:column] + self._marker + indent[column + len(self._marker) :]
         if self._state:
@@ -455,6 +458,13 @@ class PlainTextWriter:
         self._gap = 0
         self._gap_is_fixed = False
         return start
+
+    @property
+    def _indent(self) -> str:
+        return self._indents[-1] if self._indents else ""
+
+    def _add_indent(self, width: int) -> None:
+        self._indents.append(f"{self._indent}{' ' * width}"[:_MAX_INDENT])
 
     @property
     def _depth(self) -> int:

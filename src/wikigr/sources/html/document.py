@@ -160,7 +160,8 @@ class HtmlDocument:
             if is_inside or entry is None or entry.tag == "pre" or entry.parent is None:
                 continue
             if entry.mem_id not in is_whole:
-                is_whole[entry.mem_id] = not self._has_other_text(entry, struck)
+                # Of elements nested deeper than that, each would search the text in all others again.
+                is_whole[entry.mem_id] = entry.tag in BLOCK_ELEMENTS and not self._has_other_text(entry, struck)
             first, last = node.first_child, node.last_child
             inner = [part for part in node.css("*") if part.mem_id != node.mem_id]
             has_blocks = any(part.tag in BLOCK_ELEMENTS for part in inner)
