@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from wikigr.question.values import with_dates
+from wikigr.question.values import with_dates, with_limits
 
 # A Wednesday.
 TODAY = date(2026, 1, 7)
@@ -34,3 +34,17 @@ TODAY = date(2026, 1, 7)
 )
 def test_words_of_the_calendar_become_dates(typed: str, meant: str) -> None:
     assert with_dates(typed, TODAY) == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("What is due no later than 5 May?", "What is due by 5 May?"),
+        ("Which opened not earlier than 2020?", "Which opened since 2020?"),
+        ("Which cost no more than 50 €?", "Which cost at most 50 €?"),
+        ("Which have not less than 4 seats?", "Which have at least 4 seats?"),
+        ("Why was it not more expensive?", "Why was it not more expensive?"),
+    ],
+)
+def test_limits_that_look_like_negations(typed: str, meant: str) -> None:
+    assert with_limits(typed) == meant
