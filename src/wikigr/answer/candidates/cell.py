@@ -116,7 +116,7 @@ def cell_signals(material: Material) -> Iterator[tuple[Value, dict[str, float]]]
             # A value that the question names is not what it asks for.
             if is_named[number]:
                 continue
-            column = frozenset(asked.question.stems(spelled(value.column)))
+            column = asked.column_stems(value.column)
             said = stems_of_others[number] | column
             signals = {
                 "row": asked.share(stems_of_others[number], row.rarity),
