@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of
 from wikigr.answer.candidates.grid import Asked, Value, is_blank, spelled
+from wikigr.answer.candidates.rows import not_denied
 from wikigr.question.intent import asks_yes_no
 from wikigr.question.measure import are_sums, asked_attribute, states
 from wikigr.question.question import Question
@@ -141,13 +142,14 @@ def _named_rows(material: Material) -> list[_Named]:
     asked = material.asked
     found: list[_Named] = []
     for grid in material.grids:
-        named = [tuple(map(asked.named_in, record.values)) for record in grid.records]
+        records = not_denied(material, grid)
+        named = [tuple(map(asked.named_in, record.values)) for record in records]
         held = Counter(stem for stems in named for stem in frozenset[str]().union(*stems))
         # What most rows have in common tells none of them.
         rarity = {stem: 1.0 - (count - 1) / len(named) for stem, count in held.items()}
         found += (
             _Named(record.values, stems, tuple(map(asked.pairs_in, record.values)), rarity)
-            for record, stems in zip(grid.records, named, strict=True)
+            for record, stems in zip(records, named, strict=True)
         )
     return sorted(found, key=lambda row: -row.rank(asked))
 
