@@ -35,6 +35,12 @@ FEES = """
 | week | £20 |
 | season | £0.00 |
 """
+PRICES = """
+| work | price (€) | takes |
+|---|---|---|
+| crown | 890 | 90 |
+| splint | 260 | 20 |
+"""
 
 
 def found_in(table: str, pack: Pack, kind: str, question: str) -> list[AnswerCandidate]:
@@ -96,3 +102,10 @@ def test_both_columns_that_are_compared_are_quoted(pack: Pack) -> None:
 
 def test_a_row_of_totals_is_none_of_the_rows_that_fit(pack: Pack) -> None:
     assert found_in(ORDERS, pack, "rows", "Which orders have not been received?")[0].lead == "1 row: splint."
+
+
+def test_where_a_column_is_called_money_other_numbers_are_none(pack: Pack) -> None:
+    item = from_markdown("List#0", PRICES)
+    prices = replace(item, section=replace(item.section, heading="Prices"))
+    cells = candidates(pack, "cell", "How much is a crown?", prices)
+    assert {cell.short for cell in cells} == {"890", "260"}

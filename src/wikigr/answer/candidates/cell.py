@@ -81,15 +81,18 @@ def find_cells(material: Material) -> Iterator[AnswerCandidate]:
         for value, found in cell_signals(material)
         if is_blank(value.text)
         or states(attribute, f"{spelled(value.column)}: {value.text}")
-        or (_is_number(value) and are_sums(attribute, value.sentence.section.heading))
+        or _is_sum(attribute, value)
     ]
     for value, fit in sorted(fits, key=lambda item: -item[1])[:_MAX_CELLS]:
         span = Span(value.start, value.end, value.read.margin if value.read is not None else 0.0)
         yield AnswerCandidate("cell", (quotation_of(value.sentence),), span=span, fit=fit)
 
 
-def _is_number(value: Value) -> bool:
-    return value.measured is not None and value.measured.kind == "number"
+def _is_sum(attribute: str, value: Value) -> bool:
+    """Return whether ``value`` may be money by the heading of its table, where no column is called so."""
+    columns = " ".join(value.sentence.row.columns) if value.sentence.row is not None else ""
+    is_number = value.measured is not None and value.measured.kind == "number"
+    return is_number and are_sums(attribute, value.sentence.section.heading) and not states(attribute, spelled(columns))
 
 
 def cell_signals(material: Material) -> Iterator[tuple[Value, dict[str, float]]]:
