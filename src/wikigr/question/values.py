@@ -311,6 +311,16 @@ _RELATIVE = re.compile(
 _STEPS = {"this": 0, "last": -1, "past": -1, "previous": -1, "next": 1, "coming": 1}
 
 
+# Limits that look like negations.
+_LIMITS = {"earlier": "since", "fewer": "at least", "later": "by", "less": "at least", "more": "at most"}
+_NO_MORE = re.compile(rf"\b(?:no|not) ({one_of(_LIMITS)}) than\b", re.IGNORECASE)
+
+
+def with_limits(question: str) -> str:
+    """Return ``question`` with limits that have no negation: "by" for "no later than"."""
+    return _NO_MORE.sub(lambda found: _LIMITS[found[1].lower()], question)
+
+
 def with_dates(question: str, today: date) -> str:
     """Return ``question`` with the dates that ``today`` gives its words, in the year of the calendar."""
 
