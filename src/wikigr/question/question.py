@@ -80,7 +80,10 @@ class Question:
         return stems(text, self.language) + self.restated(text)
 
     def restated(self, text: str) -> list[str]:
-        """Return the stems of the question for its dates and quarters that ``text`` has, in any form, and ages in ranges."""
+        """Return the stems with which the question writes dates, quarters and an age that ``text`` has in any form.
+
+        ``text`` has an age if it is for a range of ages that holds it.
+        """
         found: list[str] = []
         if self._quarters:
             for quarter, _, _ in quarters_in(text):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from sys import intern
 
 from wikigr.index.candidate import Section
 from wikigr.index.lexical import stems
@@ -97,7 +98,11 @@ def stemmed_units(section: Section, question: Question) -> Iterator[tuple[Unit, 
 
 @lru_cache(maxsize=_MAX_SECTIONS)
 def _stems_of_units(section: Section, language: Language) -> tuple[list[str], ...]:
-    return tuple(stems(section.content[unit.start : unit.end], language) for unit in units_of(section, language))
+    # Interned, because many sections have the same stems.
+    return tuple(
+        list(map(intern, stems(section.content[unit.start : unit.end], language)))
+        for unit in units_of(section, language)
+    )
 
 
 def _row(text: str, block: Block, cells: tuple[Cell, ...]) -> Unit:
