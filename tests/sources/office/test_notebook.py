@@ -129,3 +129,9 @@ def test_lines_that_quote_a_notebook_are_none(tmp_path: Path) -> None:
 def test_a_notebook_in_the_format_of_before_2014_is_refused() -> None:
     with pytest.raises(RecordError, match="the notebook has the format of before 2014"):
         parse(json.dumps(OLD))
+
+
+def test_a_number_of_too_many_digits_is_told_in_plain_words() -> None:
+    text = '{"cells": [], "nbformat": ' + "9" * 5_000 + "}"
+    with pytest.raises(RecordError, match=r"x\.ipynb: the notebook cannot be read: a number in it has too many digits"):
+        list(FolderSource(Path("x"), "office").parse(NoteRecord("x.ipynb", text.encode(), "x.ipynb")))

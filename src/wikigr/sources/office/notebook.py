@@ -14,6 +14,7 @@ from wikigr.sources.documents import NoteRecord
 from wikigr.sources.encodings import decode
 from wikigr.sources.markdown.source import note_html
 from wikigr.sources.office.document import Document
+from wikigr.validation import explain_json_error
 
 # Escape sequences of terminals: control sequences such as colors, commands to the operating system, and others.
 _ANSI = re.compile(
@@ -44,6 +45,8 @@ def read(data: bytes, document: Document, where: str) -> None:
         line = f"{where}, line {error.lineno}"
         hint = "Save it again in Jupyter, or restore an earlier version of it."
         raise RecordError(line, f"the notebook is not valid JSON: {error.msg}", hint=hint) from error
+    except (ValueError, RecursionError) as error:
+        raise RecordError(where, f"the notebook cannot be read: {explain_json_error(error)}") from error
     language = _language(_mapping(notebook, "metadata"))
     has_notes = False
     for number, cell in enumerate(_cells(notebook, where), start=1):
