@@ -4,7 +4,8 @@ from datetime import date
 
 import pytest
 
-from wikigr.question.values import with_dates, with_limits
+from wikigr.question.dates import with_dates
+from wikigr.question.values import with_limits
 
 # A Wednesday.
 TODAY = date(2026, 1, 7)

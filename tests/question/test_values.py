@@ -9,20 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.question.values import (
-    Amounts,
+from wikigr.question.dates import (
     Date,
     Dates,
-    Measured,
-    amounts_in,
     date_phrases,
     dates_asked_for,
     dates_in,
     is_dated,
-    measured,
     quarters_in,
     with_weekdays,
 )
+from wikigr.question.values import Amounts, Measured, amounts_in, measured
 
 
 @pytest.mark.parametrize(

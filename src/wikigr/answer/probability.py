@@ -15,9 +15,9 @@ from typing import Literal, get_args
 
 from wikigr.answer.candidates.candidate import DERIVED, AnswerCandidate, Material
 from wikigr.index.candidate import DENSE
+from wikigr.question.dates import with_weekdays
 from wikigr.question.intent import Aim, asked_for
 from wikigr.question.masked_question import restrictions
-from wikigr.question.values import with_weekdays
 from wikigr.reader.passage import as_probability
 from wikigr.retrieval.reading import answer_words
 from wikigr.text import words

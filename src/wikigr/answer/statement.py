@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from wikigr.index.lexical import stems
 from wikigr.languages import Language
+from wikigr.question.dates import Date, dates_in
 from wikigr.question.grammar import AUXILIARIES, NEGATIONS, NUMBERS, RESTRICTIVE
-from wikigr.question.values import Date, dates_in
 from wikigr.stop_words import QUESTION_WORDS, STOP_WORDS
 from wikigr.text import of_families_in
 

@@ -24,10 +24,11 @@ from wikigr.pack.open import Corpus
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, Stage
 from wikigr.pipeline.strategies import STRATEGIES, Writers
+from wikigr.question.dates import with_dates
 from wikigr.question.intent import asks_nothing
 from wikigr.question.question import Question, analyze, checked
 from wikigr.question.spelling import corrected
-from wikigr.question.values import with_dates, with_limits
+from wikigr.question.values import with_limits
 from wikigr.reader.passage import BASE, ReaderOptions
 from wikigr.reader.prepared import NoReaderError
 from wikigr.retrieval.candidates import Fetch, RetrievalOptions, search_depth

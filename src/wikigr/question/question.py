@@ -17,7 +17,7 @@ from wikigr.languages import ENGLISH, Language
 from wikigr.question import patterns
 from wikigr.question.ages import age_in, is_for_age
 from wikigr.question.answer_type import AnswerType, answer_type
-from wikigr.question.values import Dates, dates_asked_for, dates_in, is_dated, quarters_in
+from wikigr.question.dates import Dates, dates_asked_for, dates_in, is_dated, quarters_in
 from wikigr.stop_words import QUESTION_WORDS
 from wikigr.text import PREFIX_LENGTH, composed, of_families_in, scrub
 

@@ -12,7 +12,7 @@ from wikigr.index.candidate import DENSE, LEXICAL, RELEVANCE, Candidate, Evidenc
 from wikigr.index.lexical import MAX_QUERY_WORDS
 from wikigr.options import Options
 from wikigr.pack.open import Corpus
-from wikigr.question.values import date_phrases, dates_asked_for
+from wikigr.question.dates import date_phrases, dates_asked_for
 from wikigr.retrieval.fusion import POOL, best_of, reciprocal_rank_fusion, weighted_fusion
 from wikigr.retrieval.state import RetrievalStage, Runs, State
 from wikigr.retrieval.trace import StageRecord, Trace

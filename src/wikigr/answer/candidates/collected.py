@@ -14,10 +14,10 @@ from wikigr.graph.schema import article_title, section_id
 from wikigr.index.candidate import Section
 from wikigr.index.stored_blocks import TASK
 from wikigr.pack.open import Corpus, Pack
+from wikigr.question.dates import dates_asked_for
 from wikigr.question.grammar import AUXILIARIES, is_negation, one_of
 from wikigr.question.intent import asked_for, names
 from wikigr.question.measure import operation
-from wikigr.question.values import dates_asked_for
 from wikigr.retrieval.units import units_of
 from wikigr.sources.block import after_marker
 from wikigr.text import words

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Quotation
-from wikigr.question.values import Dates, dates_asked_for, dates_in, is_dated, quarters_in
+from wikigr.question.dates import Dates, dates_asked_for, dates_in, is_dated, quarters_in
 
 # "Which quarter had more than the second quarter?", "what followed the first quarter?"
 _OTHER_QUARTERS = re.compile(

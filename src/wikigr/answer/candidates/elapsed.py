@@ -10,9 +10,9 @@ from itertools import pairwise
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of
 from wikigr.answer.candidates.grid import spelled
 from wikigr.question import patterns
+from wikigr.question.dates import Date, dates_in
 from wikigr.question.grammar import MONTHS, PERSONAL
 from wikigr.question.question import Question
-from wikigr.question.values import Date, dates_in
 from wikigr.retrieval.sentences import SentenceScore
 from wikigr.text import words
 

@@ -9,19 +9,10 @@ from itertools import pairwise
 
 from wikigr.index.candidate import Section
 from wikigr.question.ages import is_for_age
+from wikigr.question.dates import Date, Dates, dates_asked_for, dates_in, with_weekdays
 from wikigr.question.grammar import NUMBERS, is_negation, tokenize
 from wikigr.question.question import Question
-from wikigr.question.values import (
-    Amounts,
-    Date,
-    Dates,
-    Measured,
-    amounts_in,
-    dates_asked_for,
-    dates_in,
-    measured,
-    with_weekdays,
-)
+from wikigr.question.values import Amounts, Measured, amounts_in, measured
 from wikigr.reader.passage import Span
 from wikigr.retrieval.sentences import SentenceScore
 from wikigr.sources.facts import FACTS

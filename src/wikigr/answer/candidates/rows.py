@@ -10,10 +10,11 @@ from functools import partial
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of
 from wikigr.answer.candidates.column_pairs import column_pair
 from wikigr.answer.candidates.grid import TRUTHS, Asked, Grid, Record, Value, is_blank, spelled
+from wikigr.question.dates import Dates
 from wikigr.question.grammar import is_negation
 from wikigr.question.intent import asked_for
 from wikigr.question.measure import operation
-from wikigr.question.values import Amounts, Dates
+from wikigr.question.values import Amounts
 from wikigr.text import words
 
 # Rows that are quoted.
