@@ -37,8 +37,8 @@ def read_yaml_file(path: Path) -> Document:
 def read_yaml(data: bytes) -> Document:
     """Return the document in ``data``, which is UTF-8 and whose dates stay text.
 
-    Raises ``ValueError``, whose message has no period, for a mistake (with its line and column) and for aliases, which
-    can stand for a document of any size, more than ``MAX_DEPTH`` levels, or more than ``MAX_BYTES``.
+    Raises ``ValueError``, whose message has no period, for a mistake (with its line and column), for aliases, which
+    can stand for a document of any size, null characters, more than ``MAX_DEPTH`` levels, or more than ``MAX_BYTES``.
     """
     if len(data) > MAX_BYTES:
         raise ValueError(f"it has more than {MAX_BYTES // 1024**2} MiB")
@@ -61,6 +61,8 @@ def _check_tokens(text: str) -> None:
         line = token.start_mark.line + 1
         if isinstance(token, yaml.AliasToken | yaml.AnchorToken):
             raise ValueError(f"an alias or anchor (*name, &name) in line {line}, which is not supported")
+        if isinstance(token, yaml.ScalarToken) and "\0" in token.value:
+            raise ValueError(f"a null character in line {line}, which no path or name can have")
         depth += isinstance(token, _OPENING) - isinstance(token, _CLOSING)
         if depth > MAX_DEPTH:
             raise ValueError(f"more than {MAX_DEPTH} levels in line {line}")

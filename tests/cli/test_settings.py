@@ -51,6 +51,7 @@ def save(wikigr: Wikigr, tmp_path: Path) -> Save:
         ("profile: 2026-11-25", "There is no profile '2026-11-25'"),
         # Text that would take for ever to read.
         ("a: &a [x, x]\n" + "".join(f"b{n}: &b{n} [*a, *a]\n" for n in range(30)), "an alias or anchor"),
+        (r'pack: "a\0b"', "a null character in line 1"),
         ("pack: " + "[" * 5_000, "levels"),
         ("#" * 1_100_000, "more than 1 MiB"),
         ("pack: \udcff", "invalid UTF-8"),
