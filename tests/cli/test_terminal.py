@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
 import io
 import json
 import os
@@ -9,7 +11,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 from tests.waiting import until
 
@@ -85,6 +90,12 @@ def test_ctrl_c_ends_a_command_with_a_message(physics_pack: Path) -> None:
     assert (asked.wait(120), asked.stderr.read()) == (130, "Interrupted.\n")
 
 
+def _is_read(pipe: IO[str]) -> bool:
+    waiting = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, waiting)
+    return waiting[0] == 0
+
+
 def test_ctrl_c_during_a_build_says_how_to_resume(tmp_path: Path) -> None:
     building = subprocess.Popen(
         [sys.executable, "-c", MAIN, "pack", "build", "-", "-o", "p", "--jobs", "0", "--source-format", "jsonl"],
@@ -92,7 +103,12 @@ def test_ctrl_c_during_a_build_says_how_to_resume(tmp_path: Path) -> None:
         start_new_session=True,
     )  # fmt: skip
     assert building.stdin and building.stderr
-    until((tmp_path / "p" / ".wikigr" / "staging.sqlite").exists)
+    for number in range(2):
+        building.stdin.write(json.dumps({"title": f"Article {number}", "text": "One sentence."}) + "\n")
+        building.stdin.flush()
+        # Ctrl-C in an import ends the process without the hint. Whoever reads the second record has imported all.
+        until(partial(_is_read, building.stdin))
+    assert (tmp_path / "p" / ".wikigr" / "staging.sqlite").exists()
     # As a terminal does it: to all processes of the build.
     os.killpg(building.pid, signal.SIGINT)
     told = "Interrupted.\nRun the same command again to resume.\n"
