@@ -9,7 +9,6 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from wikigr.answer.abstention import ABSTENTION, NO_ANSWER, THRESHOLD_NAME, Confidence, assess
-from wikigr.answer.candidates.aged import without_other_ages
 from wikigr.answer.candidates.candidate import DERIVED, AnswerCandidate, Material, share_named
 from wikigr.answer.candidates.grid import is_blank
 from wikigr.answer.candidates.lists import WHOLE_TABLE
@@ -154,8 +153,7 @@ def material_of(draft: Draft, *, by_words: bool = False) -> Material:
         return [sqrt(question.coverage(set(question.stems(text))) * share_named(question, text)) for text in texts]
 
     similarity = by_shared_words if by_words else question.similarity
-    sentences = draft.sentences if question.age is None else without_other_ages(draft.sentences, question.age[0])
-    return Material(draft.state, sentences, similarity, draft.parts, draft.whole)
+    return Material(draft.state, draft.sentences, similarity, draft.parts, draft.whole)
 
 
 class Assess(PipelineStage[ReaderOptions, Draft]):

@@ -28,7 +28,6 @@ from wikigr.question.dates import with_dates
 from wikigr.question.intent import asks_nothing
 from wikigr.question.question import Question, analyze, checked
 from wikigr.question.spelling import corrected
-from wikigr.question.values import with_limits
 from wikigr.reader.passage import BASE, ReaderOptions
 from wikigr.reader.prepared import NoReaderError
 from wikigr.retrieval.candidates import Fetch, RetrievalOptions, search_depth
@@ -188,7 +187,7 @@ class Pipeline:
         """
         meant = question
         if self.pack.language.is_english:
-            meant = with_limits(with_dates(question, self._today()))
+            meant = with_dates(question, self._today())
         draft = self.read(self.retrieve(meant, trace, within=within), trace)
         spelled = corrected(meant, self.pack.lexical, self._is_word, self._is_written)
         if spelled != meant:

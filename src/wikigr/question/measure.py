@@ -108,9 +108,14 @@ def operation(question: str) -> Operation | None:
     """Return what is to be done with the rows that ``question`` describes, or ``None`` if one of them answers."""
     if superlative(question) is not None:
         return "extreme"
-    if not _SUMS.isdisjoint(words(question)):
+    if names_sum(question):
         return "sum"
     return "count" if _COUNTS.match(question) else None
+
+
+def names_sum(text: str) -> bool:
+    """Return whether ``text`` has a word for a sum: a question asks for one, and a row so called is one."""
+    return not _SUMS.isdisjoint(words(text))
 
 
 def is_of(dimension: Dimension, text: str) -> bool:
@@ -137,7 +142,7 @@ _FORMS: dict[str, _Form] = {
         r"\d\s?(?:kg|g|mg|t|tons?|tonnes?|lbs?|oz|pounds|grams?|kilos?)\b|weigh|kg|mass|_g\b",
     ),
     "money": _form(
-        r"how much (?:do|does|did) .{1,60} (?:cost|earn)|how much (?:is|are) an?|^what (?:do|does|did) .{1,60} cost|"
+        r"how much (?:do|does|did) .{1,60} (?:cost|earn)|^what (?:do|does|did) .{1,60} cost|"
         r"(?:the |^)(?:price|cost|salary|rent|wage) of|['’]s (?:price|salary|rent|wage)",
         r"[€$£¥]|\b(?:eur|euros?|usd|dollars?|gbp|pounds|chf|cents?|free|budget|price|costs?|fees?|rent|wages?|salary|rate|pay)\b|"
         r"\d[.,]\d\d\b|\beur|_eur|_usd",

@@ -15,7 +15,6 @@ from wikigr.index.lexical import MAX_QUERY_WORDS, LexicalIndex, stems
 from wikigr.index.snippets import QueryTerms
 from wikigr.languages import ENGLISH, Language
 from wikigr.question import patterns
-from wikigr.question.ages import age_in, is_for_age
 from wikigr.question.answer_type import AnswerType, answer_type
 from wikigr.question.dates import Dates, dates_asked_for, dates_in, is_dated, quarters_in
 from wikigr.stop_words import QUESTION_WORDS
@@ -80,16 +79,11 @@ class Question:
         return stems(text, self.language) + self.restated(text)
 
     def restated(self, text: str) -> list[str]:
-        """Return the stems with which the question writes dates, quarters and an age that ``text`` has in any form.
-
-        ``text`` has an age if it is for a range of ages that holds it.
-        """
+        """Return the stems of the dates and quarters of the question that ``text`` has, maybe in another form."""
         found: list[str] = []
         if self._quarters:
             for quarter, _, _ in quarters_in(text):
                 found += self._quarters.get(quarter, ())
-        if self.age is not None and is_for_age(self.age[0], text):
-            found += self.age[1]
         written = [date for date, _, _ in dates_in(text)] if self._dates else []
         for asked, own in self._dates:
             if any(map(asked.holds, written)) or is_dated(text, asked):
@@ -111,12 +105,6 @@ class Question:
         """The quarters of a year that the question names, each with its stems for it."""
         found = quarters_in(self.text) if self.language.is_english else []
         return {quarter: stems(self.text[start:end], self.language) for quarter, start, end in found}
-
-    @cached_property
-    def age(self) -> tuple[int, list[str]] | None:
-        """The only age in years that the question names, with its stems for it, or ``None``."""
-        found = age_in(self.text) if self.language.is_english else None
-        return (found[0], stems(found[1], self.language)) if found is not None else None
 
     @cached_property
     def names(self) -> frozenset[str]:

@@ -1,7 +1,4 @@
-"""Numbers, and the values of tables that can be compared, so that they are compared as what they are.
-
-``with_limits`` writes the limits of a question without a negation. English only.
-"""
+"""Numbers, and the values of tables that can be compared, so that they are compared as what they are. English only."""
 
 from __future__ import annotations
 
@@ -13,7 +10,6 @@ from operator import itemgetter
 from typing import Literal, NamedTuple
 
 from wikigr.question.dates import dates_in
-from wikigr.question.grammar import one_of
 
 _NUMBER = re.compile(r"(?<![\w.,])[-−]?(?:\d{1,3}(?:[,  ]\d{3})+|\d+)(?:\.\d+)?(?![\d,]*\d)")
 _UNIT = re.compile(r"\s?([^\W\d_]+[²³]?|[%°€$£])")
@@ -93,13 +89,3 @@ def amounts_in(text: str) -> list[tuple[Amounts, int, int]]:
         high = math.inf if _FROM.search(before) else number
         found.append((Amounts(low, high, measured), start, end))
     return found
-
-
-# Limits that look like negations.
-_LIMITS = {"earlier": "since", "fewer": "at least", "later": "by", "less": "at least", "more": "at most"}
-_NO_MORE = re.compile(rf"\b(?:no|not) ({one_of(_LIMITS)}) than\b", re.IGNORECASE)
-
-
-def with_limits(question: str) -> str:
-    """Return ``question`` with limits that have no negation: "by" for "no later than"."""
-    return _NO_MORE.sub(lambda found: _LIMITS[found[1].lower()], question)

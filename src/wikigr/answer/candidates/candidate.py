@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from wikigr.answer.candidates.aged import for_age
 from wikigr.answer.candidates.grid import Asked, Grid, grids_of
 from wikigr.index.candidate import Evidence, Section
 from wikigr.pack.open import Corpus
@@ -148,10 +147,8 @@ class Material:
 
     @cached_property
     def grids(self) -> tuple[Grid, ...]:
-        """The tables and the properties of the evidence, without what is for other ages than the question names."""
-        grids = grids_of(self.by_section.values())
-        age = self.question.age
-        return tuple(grids if age is None else (for_age(grid, age[0]) for grid in grids))
+        """The tables and the properties of the evidence."""
+        return tuple(grids_of(self.by_section.values()))
 
     def place_stems(self, section: Section) -> frozenset[str]:
         """Return the stems of the title and the heading of ``section``."""

@@ -10,7 +10,6 @@ from typing import TypeVar
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of
 from wikigr.answer.candidates.grid import Asked, Value, is_blank, spelled
-from wikigr.answer.candidates.rows import not_denied
 from wikigr.question.intent import asks_yes_no
 from wikigr.question.measure import are_sums, asked_attribute, states
 from wikigr.question.question import Question
@@ -81,18 +80,15 @@ def find_cells(material: Material) -> Iterator[AnswerCandidate]:
         for value, found in cell_signals(material)
         if is_blank(value.text)
         or states(attribute, f"{spelled(value.column)}: {value.text}")
-        or _is_sum(attribute, value)
+        or (_is_number(value) and are_sums(attribute, value.sentence.section.heading))
     ]
     for value, fit in sorted(fits, key=lambda item: -item[1])[:_MAX_CELLS]:
         span = Span(value.start, value.end, value.read.margin if value.read is not None else 0.0)
         yield AnswerCandidate("cell", (quotation_of(value.sentence),), span=span, fit=fit)
 
 
-def _is_sum(attribute: str, value: Value) -> bool:
-    """Return whether ``value`` may be money by the heading of its table, where no column is called so."""
-    columns = " ".join(value.sentence.row.columns) if value.sentence.row is not None else ""
-    is_number = value.measured is not None and value.measured.kind == "number"
-    return is_number and are_sums(attribute, value.sentence.section.heading) and not states(attribute, spelled(columns))
+def _is_number(value: Value) -> bool:
+    return value.measured is not None and value.measured.kind == "number"
 
 
 def cell_signals(material: Material) -> Iterator[tuple[Value, dict[str, float]]]:
@@ -120,7 +116,7 @@ def cell_signals(material: Material) -> Iterator[tuple[Value, dict[str, float]]]
             # A value that the question names is not what it asks for.
             if is_named[number]:
                 continue
-            column = asked.column_stems(value.column)
+            column = frozenset(asked.question.stems(spelled(value.column)))
             said = stems_of_others[number] | column
             signals = {
                 "row": asked.share(stems_of_others[number], row.rarity),
@@ -145,14 +141,13 @@ def _named_rows(material: Material) -> list[_Named]:
     asked = material.asked
     found: list[_Named] = []
     for grid in material.grids:
-        records = not_denied(material, grid)
-        named = [tuple(map(asked.named_in, record.values)) for record in records]
+        named = [tuple(map(asked.named_in, record.values)) for record in grid.records]
         held = Counter(stem for stems in named for stem in frozenset[str]().union(*stems))
         # What most rows have in common tells none of them.
         rarity = {stem: 1.0 - (count - 1) / len(named) for stem, count in held.items()}
         found += (
             _Named(record.values, stems, tuple(map(asked.pairs_in, record.values)), rarity)
-            for record, stems in zip(records, named, strict=True)
+            for record, stems in zip(grid.records, named, strict=True)
         )
     return sorted(found, key=lambda row: -row.rank(asked))
 

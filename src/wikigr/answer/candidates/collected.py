@@ -64,9 +64,7 @@ def find_collected(material: Material) -> Iterator[AnswerCandidate]:
     question, pack = material.question, material.pack
     if pack is None or not question.language.is_english:
         return
-    # What a negation says of the members, their words do not tell.
-    denies = any(map(is_negation, words(question.text)))
-    lists = not denies and (operation(question.text) == "count" or asked_for(question) == "list")
+    lists = operation(question.text) == "count" or asked_for(question) == "list"
     # What the members are called, they need not say: "Which songs are sacred?"
     kind = _KIND.match(question.text)
     whole = " ".join(_WHOLE_LIST.findall(question.text))

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
-from wikigr.answer.candidates.grid import Grid, Record, Value, are_alike, is_blank, spelled
-from wikigr.answer.candidates.rows import conditions_of, fitting_rows, row_up_to, without_sums
+from wikigr.answer.candidates.grid import Grid, Record, Value, is_blank, spelled
+from wikigr.answer.candidates.rows import conditions_of, fitting_rows, row_up_to
 from wikigr.question.comparison import compared_sides
 from wikigr.question.intent import asks_yes_no
-from wikigr.question.measure import Grade, comparative, is_of, operation, superlative
+from wikigr.question.measure import Grade, comparative, is_of, names_sum, operation, superlative
 from wikigr.reader.passage import Span
 from wikigr.text import words
 
@@ -30,7 +30,8 @@ def find_computed(material: Material) -> Iterator[AnswerCandidate]:
     grade = superlative(material.question.text)
     found: list[AnswerCandidate] = []
     for table in material.grids:
-        grid = without_sums(table)
+        # A row of totals is none of those that it adds up.
+        grid = Grid(table.columns, tuple(row for row in table.records if not names_sum(row.values[0].text)))
         if len(grid.records) < 2 or not table.is_whole(material.whole):
             continue
         column = measured_column(material, grid, grade)
@@ -108,11 +109,11 @@ def _highest(grade: Grade, values: Sequence[Value]) -> bool:
 def _extreme(rows: Sequence[Record], values: Sequence[Value], grade: Grade) -> AnswerCandidate | None:
     column = values[0].column
     values = [value for value in values if value.measured is not None]
-    if not are_alike(values):
+    if not _are_alike(values):
         return None
     choose = max if _highest(grade, values) else min
-    best = choose(value.key for value in values)
-    chosen = [row for row in rows if (v := row.value_of(column)) is not None and v.measured and v.key == best]
+    best = choose(map(_key, values))
+    chosen = [row for row in rows if (v := row.value_of(column)) is not None and v.measured and _key(v) == best]
     names = "; ".join(f"{row.name} ({value.text})" for row in chosen if (value := row.value_of(column)) is not None)
     lead = f"{names}: the {grade.words} of {len(values)} rows by {spelled(column)}."
     first = chosen[0].values[0]
@@ -121,10 +122,10 @@ def _extreme(rows: Sequence[Record], values: Sequence[Value], grade: Grade) -> A
 
 
 def _sum(rows: Sequence[Record], values: Sequence[Value]) -> AnswerCandidate | None:
-    if len(values) > _MAX_ROWS or not are_alike(values):
+    if len(values) > _MAX_ROWS or not _are_alike(values):
         return None
     digits = max(len(value.text.strip().rpartition(".")[2]) if "." in value.text else 0 for value in values)
-    total = sum(value.key[0] for value in values)
+    total = sum(_key(value)[0] for value in values)
     column = values[0].column
     names = "; ".join(value.text for value in values)
     lead = f"{total:.{min(digits, 3)}f} in total ({spelled(column)} of {len(values)} rows): {names}."
@@ -140,8 +141,8 @@ def _compared(
     said = verdict = ""
     if one is not None and other is not None:
         said = f"{spelled(column)}: {names[0]} {one.text}; {names[1]} {other.text}."
-    if grade is not None and one is not None and other is not None and are_alike([one, other]):
-        a, b = one.key, other.key
+    if grade is not None and one is not None and other is not None and _are_alike([one, other]):
+        a, b = _key(one), _key(other)
         is_first = a > b if _highest(grade, (one, other)) else a < b
         if asks_yes_no(material.question):
             verdict = "Yes. " if is_first else "No. "
@@ -169,6 +170,18 @@ def _row_of(material: Material, grid: Grid, own: frozenset[str], other: frozense
         return None
     row = grid.records[ranked[0][2]]
     return row, row.values[ranked[0][1]].text
+
+
+def _are_alike(values: Sequence[Value]) -> bool:
+    """Return whether all ``values`` can be compared: dates, times of day, or numbers in one unit."""
+    kinds = {value.measured.kind if value.measured is not None else "" for value in values}
+    units = {amounts.unit for value in values for amounts in value.amounts[:1]} if kinds == {"number"} else set[str]()
+    return len(kinds) == 1 and "" not in kinds and len(units) <= 1
+
+
+def _key(value: Value) -> tuple[float, ...]:
+    assert value.measured is not None
+    return value.measured.key
 
 
 def _quoted(rows: Sequence[Record]) -> tuple[Quotation, ...]:

@@ -8,7 +8,6 @@ from functools import cached_property
 from itertools import pairwise
 
 from wikigr.index.candidate import Section
-from wikigr.question.ages import is_for_age
 from wikigr.question.dates import Date, Dates, dates_asked_for, dates_in, with_weekdays
 from wikigr.question.grammar import NUMBERS, is_negation, tokenize
 from wikigr.question.question import Question
@@ -21,7 +20,7 @@ from wikigr.text import words
 # The dates and the amounts of a question that are compared with every value; a pasted log has more.
 _MAX_ASKED = 10
 # What stands in a cell that has no value.
-_EMPTY = frozenset(("", "-", "–", "—", "no", "false", "none", "n/a", "?", "tba", "tbc", "tbd"))
+_EMPTY = frozenset(("", "-", "–", "—", "no", "false", "none", "n/a", "0", "?"))
 # What the cells of a column say that is true of some rows.
 TRUTHS = frozenset(("yes", "no", "true", "false", "x", "✓", "✔", "-", "–", ""))
 
@@ -52,19 +51,7 @@ class Asked:
         """The stems that are compared as words: the 1 of "after 1 May" is not that of "room 1"."""
         dates = [stems for _, stems in self.dates]
         ranges = [stems for amounts, stems in self.amounts if amounts.is_range]
-        age = self.question.age[1:] if self.question.age is not None else ()
-        return frozenset(self.question.weights).difference(*dates, *ranges, *age)
-
-    def _age_in(self, text: str) -> frozenset[str]:
-        """Return the stems of the age that the question names, if it lies within a range in ``text``."""
-        age = self.question.age
-        return frozenset(age[1] if age is not None and is_for_age(age[0], text) else ())
-
-    def column_stems(self, column: str) -> frozenset[str]:
-        """Return the stems of the name of a column: "per year" says nothing of a nine-year-old, and "6–12" does."""
-        name = spelled(column)
-        of_age = self.question.age[1] if self.question.age is not None else ()
-        return frozenset(self.question.stems(name)).difference(of_age) | self._age_in(name)
+        return frozenset(self.question.weights).difference(*dates, *ranges)
 
     @cached_property
     def _first(self) -> frozenset[str]:
@@ -72,11 +59,6 @@ class Asked:
         stems = [stem for stem in self.question.stems(self.question.text) if stem in self.question.weights]
         # The column that a question asks for may be named by its first content words.
         return frozenset(stems[:2])
-
-    @cached_property
-    def denies(self) -> bool:
-        """Whether the question has a negation."""
-        return any(map(is_negation, words(self.question.text)))
 
     @cached_property
     def negated(self) -> Question:
@@ -87,7 +69,7 @@ class Asked:
 
     def begins_with(self, column: str) -> bool:
         """Return whether the question begins with the name of a column."""
-        own = self.column_stems(column)
+        own = set(self.question.stems(spelled(column)))
         return bool(own & self._first) and own <= self.question.weights.keys()
 
     def share(self, stems: Set[str], rarity: Mapping[str, float] | None = None) -> float:
@@ -104,7 +86,7 @@ class Asked:
         return {digits: stem for word, digits in found.items() for stem in self.question.stems(word)}
 
     def named_in(self, value: Value) -> frozenset[str]:
-        """Return the stems of the question that ``value`` has: as words, a date, or in a range of numbers or ages."""
+        """Return the stems of the question that ``value`` has: as words, as the same date, or in a range of numbers."""
         own = set(self.question.stems(value.spelled))
         named = self._words & own
         named |= {
@@ -116,7 +98,7 @@ class Asked:
         for amounts, stems in self.amounts:
             if any(other.is_range and other.holds(amounts) for other in value.amounts):
                 named |= stems
-        return named | self._age_in(value.text)
+        return named
 
     def pairs_in(self, value: Value) -> frozenset[tuple[str, str]]:
         """Return the neighboring words of the question that ``value`` has after the name of its column ("hive 9").
@@ -156,8 +138,7 @@ class Value:
 
     @property
     def is_empty(self) -> bool:
-        is_zero = self.measured is not None and self.measured.kind == "number" and self.measured.key == (0.0,)
-        return is_zero or self.text.strip().lower() in _EMPTY
+        return self.text.strip().lower() in _EMPTY
 
     @cached_property
     def dates(self) -> list[Date]:
@@ -174,11 +155,6 @@ class Value:
     def measured(self) -> Measured | None:
         """The one date, time of day or number that the value is or begins with, or ``None``."""
         return measured(self.text)
-
-    @property
-    def key(self) -> tuple[float, ...]:
-        """What it is ordered by among values that are alike."""
-        return self.measured.key if self.measured is not None else ()
 
 
 @dataclass(frozen=True)
@@ -225,13 +201,6 @@ class Grid:
         sections = [record.section for record in self.records]
         is_one = len({section.title for section in sections}) == 1 and not self.records[0].is_article
         return is_one and whole >= {section.section_id for section in sections}
-
-
-def are_alike(values: Sequence[Value]) -> bool:
-    """Return whether all ``values`` can be compared: dates, times of day, or numbers in one unit."""
-    kinds = {value.measured.kind if value.measured is not None else "" for value in values}
-    units = {amounts.unit for value in values for amounts in value.amounts[:1]} if kinds == {"number"} else set[str]()
-    return len(kinds) == 1 and "" not in kinds and len(units) <= 1
 
 
 def is_blank(text: str) -> bool:

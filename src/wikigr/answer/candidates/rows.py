@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of
-from wikigr.answer.candidates.column_pairs import column_pair
-from wikigr.answer.candidates.grid import TRUTHS, Asked, Grid, Record, Value, is_blank, spelled
+from wikigr.answer.candidates.grid import TRUTHS, Asked, Grid, Record, Value, spelled
 from wikigr.question.dates import Dates
 from wikigr.question.grammar import is_negation
 from wikigr.question.intent import asked_for
@@ -19,15 +18,8 @@ from wikigr.text import words
 
 # Rows that are quoted.
 _MAX_ROWS = 12
-# "Which course has no trainer?", "on which day is there no trainer?"
-_HAS_NO = re.compile(r"\b(?:has|have|had|(?:is|are|was|were)\s+there)\s+(?:no|not\s+any)\b", re.IGNORECASE)
-# "Which of them …", "in which week …", "who …": one row or several of them are asked for.
-_CHOOSES = re.compile(r"\W*(?:(?:at|for|from|in|on|to)\s+)?(?:which|whom?|whose)\b", re.IGNORECASE)
-# Between the items of a list in a cell.
-_LIST_SIGN = re.compile(r"[,;/+&]|\band\b")
-
-# What rows are called that add up others.
-_SUMS = frozenset("subtotal subtotals sum sums total totals".split())
+# "Which course has no trainer?"
+_HAS_NO = re.compile(r"\b(?:has|have|had)\s+(?:no|not\s+any)\b", re.IGNORECASE)
 
 # Says whether a value, or that there is none, fits.
 Test = Callable[[Value | None], bool]
@@ -35,24 +27,17 @@ Test = Callable[[Value | None], bool]
 
 @dataclass(frozen=True)
 class Condition:
-    """What the question says of ``column`` with ``stems``; ``test`` takes its value in a row, or ``None``.
-
-    ``denies`` says that a row that does not fit cannot answer. ``said`` is what the rows that fit do not say, and
-    ``beside`` a second column that it is about.
-    """
+    """What the question says of ``column`` with ``stems``; ``test`` takes its value in a row, or ``None``."""
 
     column: str
     stems: frozenset[str]
     test: Test
-    denies: bool = False
-    said: str = ""
-    beside: str = ""
 
 
 def find_rows(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the rows that fit all that the question says of the columns of their table, and those that fit a part."""
     found: dict[tuple[Record, ...], AnswerCandidate] = {}
-    for grid in map(without_sums, material.grids):
+    for grid in material.grids:
         conditions = conditions_of(material, grid)
         best_first = [conditions[:count] for count in range(len(conditions), 1, -1)]
         for chosen in (*best_first, *([condition] for condition in conditions)):
@@ -60,20 +45,6 @@ def find_rows(material: Material) -> Iterator[AnswerCandidate]:
             if _is_choice(material, rows, grid, chosen):
                 found.setdefault(rows, _candidate(material, grid, rows, chosen))
     yield from sorted(found.values(), key=lambda candidate: -candidate.fit)[:6]
-
-
-def without_sums(grid: Grid) -> Grid:
-    """Return ``grid`` without rows of totals: such a row is none of those that it adds up."""
-    return replace(grid, records=tuple(row for row in grid.records if _SUMS.isdisjoint(words(row.values[0].text))))
-
-
-def not_denied(material: Material, grid: Grid) -> tuple[Record, ...]:
-    """Return the rows of ``grid`` without those that a negation in the question excludes, if it leaves any."""
-    if not material.asked.denies:
-        return grid.records
-    denying = [condition for condition in conditions_of(material, grid) if condition.denies]
-    rows = (row for row in grid.records if all(c.test(row.value_of(c.column)) for c in denying))
-    return tuple(rows) or grid.records
 
 
 def fitting_rows(grid: Grid, conditions: Sequence[Condition]) -> tuple[Record, ...]:
@@ -99,7 +70,7 @@ def _is_choice(material: Material, rows: Sequence[Record], grid: Grid, chosen: S
 def _candidate(material: Material, grid: Grid, rows: Sequence[Record], chosen: Sequence[Condition]) -> AnswerCandidate:
     """Return the rows with the values of the column that the question begins with, or else their names."""
     asked = material.asked
-    taken = {column for condition in chosen for column in (condition.column, condition.beside)} - {""}
+    taken = {condition.column for condition in chosen}
     column = next((name for name in grid.columns if name not in taken and asked.begins_with(name)), "")
     shown = rows[:_MAX_ROWS]
     names = (value.text if (value := row.value_of(column)) is not None else row.named_for(asked) for row in shown)
@@ -111,8 +82,7 @@ def _candidate(material: Material, grid: Grid, rows: Sequence[Record], chosen: S
     # Further rows may be in other sections.
     least = "" if grid.is_whole(material.whole) else "At least "
     some = f", of which {len(shown)} are shown" if len(rows) > len(shown) else ""
-    which = "".join(f" ({condition.said})" for condition in chosen if condition.said)
-    lead = f"{least}{len(rows)} row{'s' if len(rows) > 1 else ''}{which}{some}: {'; '.join(names)}."
+    lead = f"{least}{len(rows)} row{'s' if len(rows) > 1 else ''}{some}: {'; '.join(names)}."
     kind = "count" if operation(asked.question.text) == "count" else "rows"
     return AnswerCandidate(kind, quotations, lead=lead, fit=asked.share(said | material.place_stems(rows[0].section)))
 
@@ -140,10 +110,6 @@ def _conditions(material: Material, grid: Grid) -> Iterator[Condition]:
     asked = material.asked
     column_stems = {column: frozenset(asked.question.stems(spelled(column))) for column in grid.columns}
     negations = frozenset(asked.question.stems(" ".join(filter(is_negation, words(asked.question.text)))))
-    # "Who does not speak English?", but not "Which of the English books have not been returned?"
-    chooses = asked.denies and _CHOOSES.match(asked.question.text)
-    denied = frozenset(asked.question.stems(asked.negated.text) if chooses else ())
-    is_denied = False
     for column in grid.columns:
         # A word that names another column says nothing of the values of this one, and "no" is no value.
         others = negations.union(*(stems for name, stems in column_stems.items() if name != column))
@@ -151,15 +117,7 @@ def _conditions(material: Material, grid: Grid) -> Iterator[Condition]:
         # The rows are of the kind that the question names ("category: stoves") whose values have most of its words.
         best = max((asked.named_in(value) - others for value in values), key=asked.share, default=frozenset[str]())
         if best:
-            # The first column names the rows: "On which days can't Ada come?"
-            can_deny = best <= denied and column != grid.columns[0]
-            item = next(filter(None, (_item(asked, best, value) for value in values)), "") if can_deny else ""
-            names = partial(_names, asked, best, is_denied=bool(item))
-            yield Condition(column, best, names, denies=bool(item), said=item and f"not {item}")
-            is_denied |= bool(item)
-    if (pair := column_pair(material, grid)) is not None:
-        compared, limit, stems, is_beyond = pair
-        yield Condition(compared, stems, is_beyond, beside=limit)
+            yield Condition(column, best, partial(_names_all, asked, best))
     tests: list[tuple[frozenset[str], Test]] = [
         (stems, partial(_has_amount, amounts)) for amounts, stems in asked.amounts if amounts.is_range
     ]
@@ -168,7 +126,7 @@ def _conditions(material: Material, grid: Grid) -> Iterator[Condition]:
         said = {value.text.strip().lower() for row in grid.records if (value := row.value_of(column)) is not None}
         if own and own <= asked.question.weights.keys() and said <= TRUTHS and not negations:
             yield Condition(column, own, lambda value: not _is_missing(value))
-    if negations and not is_denied:
+    if negations:
         tests.append((negations, _is_missing))
     for stems, test in tests:
         passed = {name: [test(record.value_of(name)) for record in grid.records] for name in grid.columns}
@@ -179,21 +137,11 @@ def _conditions(material: Material, grid: Grid) -> Iterator[Condition]:
             nearest = compare(list(map(spelled, telling)))
             named = [asked.share(set(asked.question.stems(spelled(name)))) for name in telling]
             fits = [cosine + share for cosine, share in zip(nearest, named, strict=True)]
-            has_none = test is _is_missing and _HAS_NO.search(asked.question.text) is not None
-            yield Condition(telling[fits.index(max(fits))], stems, test, denies=has_none)
+            yield Condition(telling[fits.index(max(fits))], stems, test)
 
 
-def _names(asked: Asked, stems: frozenset[str], value: Value | None, *, is_denied: bool) -> bool:
-    if value is None or is_blank(value.text):
-        return False
-    named = asked.named_in(value)
-    return stems.isdisjoint(named) if is_denied else stems <= named
-
-
-def _item(asked: Asked, stems: frozenset[str], value: Value) -> str:
-    """Return the item of the list in ``value``, or all of it, that has ``stems`` and nothing else, or nothing."""
-    items = (item.strip() for item in _LIST_SIGN.split(value.spelled))
-    return next((item for item in items if frozenset(asked.question.stems(item)) == stems), "")
+def _names_all(asked: Asked, stems: frozenset[str], value: Value | None) -> bool:
+    return value is not None and stems <= asked.named_in(value)
 
 
 def _has_amount(asked: Amounts, value: Value | None) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from itertools import islice
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of, span_in
-from wikigr.question.ages import is_for_age
 from wikigr.question.grammar import is_negation
 from wikigr.question.intent import asks_short_answer, asks_yes_no
 from wikigr.question.question import Question
@@ -49,9 +48,7 @@ def find_yes_no(material: Material) -> Iterator[AnswerCandidate]:
     for sentence in islice(_without_other_rows(material), _MAX_SENTENCES):
         said = _SAYS.match(sentence.text)
         span = span_in(sentence, *said.span()) if said else None
-        # A row says what holds for its own range, and other rows for others.
-        is_other = sentence.row is not None and material.question.age is not None
-        yes = says_yes(material.question, sentence.text) if said is None and not is_other else None
+        yes = says_yes(material.question, sentence.text) if said is None else None
         lead = "" if yes is None else "Yes." if yes else "No."
         yield AnswerCandidate("yes_no", (quotation_of(sentence),), span=span, lead=lead, fit=float(said is not None))
 
@@ -96,7 +93,7 @@ _CLAUSE = re.compile(r"[;:,.!?()→–—]+(?:\s|$)|\s[-–—]\s")
 def says_yes(question: Question, text: str) -> bool | None:
     """Return whether ``text`` says yes to ``question``, or ``None`` if that is not certain."""
     asked, said = words(question.text), words(text)
-    limited = _within_limit(question, text)
+    limited = _within_limit(question.text, text)
     if limited is not None:
         return limited != _is_negative(said)
     if not _CONDITIONS.isdisjoint(said) or not _CONDITIONS.isdisjoint(asked):
@@ -114,11 +111,9 @@ def _is_negative(said: list[str]) -> bool:
     return sum(is_negation(word) or word in _REFUSALS for word in said) % 2 == 1
 
 
-def _within_limit(asked: Question, text: str) -> bool | None:
-    """Return whether an age or a number of the question is within the only range of ``text`` for it, or ``None``."""
-    if asked.age is not None and (is_for := is_for_age(asked.age[0], text)) is not None:
-        return is_for
-    numbers = [amounts for amounts, _, _ in amounts_in(asked.text) if not amounts.is_range and amounts.unit]
+def _within_limit(asked: str, text: str) -> bool | None:
+    """Return whether a number of the question is within the only range of ``text`` in the same unit, or ``None``."""
+    numbers = [amounts for amounts, _, _ in amounts_in(asked) if not amounts.is_range and amounts.unit]
     ranges = [amounts for amounts, _, _ in amounts_in(text) if amounts.is_range and amounts.unit]
     pairs = [(number, limit) for number in numbers for limit in ranges if number.unit == limit.unit]
     if len(pairs) != 1:
