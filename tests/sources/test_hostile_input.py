@@ -204,7 +204,6 @@ def test_many_elements_around_many_paragraphs(tag: str) -> None:
         assert parse_html(f"<{tag}>x</{tag}> " * 60_000 + "<img><li>y" * 30_000 + drawing).sections
 
 
-@pytest.mark.trust
 def test_lines_that_continue_a_deep_quotation_without_its_marks() -> None:
     text = "\n".join("> " * (60 - 59 * (number % 2)) + f"line {number}" for number in range(1_000))
     note = NoteRecord("a.md", text.encode(), "a")
@@ -214,6 +213,7 @@ def test_lines_that_continue_a_deep_quotation_without_its_marks() -> None:
     assert article.sections[0].text.count("line") == 1_000
 
 
+@pytest.mark.trust
 def test_infoboxes_nested_in_each_other_are_read_once() -> None:
     row = '<table class="infobox"><tr><th>k</th><td>'
     with limit():

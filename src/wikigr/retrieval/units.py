@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from sys import intern
+from itertools import chain
 
 from wikigr.index.candidate import Section
 from wikigr.index.lexical import stems
@@ -98,11 +98,10 @@ def stemmed_units(section: Section, question: Question) -> Iterator[tuple[Unit, 
 
 @lru_cache(maxsize=_MAX_SECTIONS)
 def _stems_of_units(section: Section, language: Language) -> tuple[list[str], ...]:
-    # Interned, because many sections have the same stems.
-    return tuple(
-        list(map(intern, stems(section.content[unit.start : unit.end], language)))
-        for unit in units_of(section, language)
-    )
+    found = [stems(section.content[unit.start : unit.end], language) for unit in units_of(section, language)]
+    # A section repeats most of its stems; each of them is kept once.
+    once = {stem: stem for stem in chain.from_iterable(found)}
+    return tuple([once[stem] for stem in own] for own in found)
 
 
 def _row(text: str, block: Block, cells: tuple[Cell, ...]) -> Unit:

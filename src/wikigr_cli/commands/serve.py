@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from ipaddress import ip_address
@@ -103,7 +104,9 @@ def run_server(
             address += f"?{urlencode({'q': question})}"
 
         def ready() -> None:
-            environment.print(address)
+            # A service may be started without a standard output.
+            with suppress(OSError):
+                environment.print(address)
             environment.note(f"Serving {', '.join(served.names)}. Ctrl-C stops the server.")
             if question is not None:
                 import webbrowser

@@ -94,6 +94,18 @@ def test_a_signal_stops_the_server_after_the_questions_under_way(physics_pack: P
         assert process.returncode == 0 and "Stopped." in err and "Traceback" not in err + out
 
 
+def test_a_server_needs_no_standard_output(physics_pack: Path) -> None:
+    command = [sys.executable, "-c", MAIN, "serve", "--port", "0", "--offline", "--pack", str(physics_pack)]
+    process = subprocess.Popen(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *command], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("Serving ")
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "Stopped.\n")
+
+
 @pytest.mark.trust
 def test_idle_connections_do_not_end_the_process(physics_pack: Path) -> None:
     limit = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))\n"

@@ -175,7 +175,7 @@ def _deadline() -> float:
 def serve(channel: Channel, *, record_cpu_seconds: int) -> None:
     """Work on parts until the parent closes the channel: the child's side of ``ParserProcess``."""
     # A long document has millions of objects until its end: looking through them often took half of the time.
-    gc.set_threshold(100_000, 50, 50)
+    gc.set_threshold(100_000, 10, 10)
     source = pickle.loads(channel.receive_bytes())  # noqa: S301 (the build pickled it)
     shared: dict[int, Shared] = {}
     while True:

@@ -232,8 +232,8 @@ def _rewritten(root: _Element, lists: _Lists | None) -> bytes:
             if etree.QName(hidden).localname == "r" and attribute(element, "val") not in ("0", "false"):
                 hidden.clear()
         elif name == "sym":
-            # mammoth requires its number, which is optional.
-            if not _SYMBOL.fullmatch(attribute(element, "char")):
+            # mammoth requires its number, which is optional. In hidden text, it is already gone.
+            if parent is not None and not _SYMBOL.fullmatch(attribute(element, "char")):
                 parent.remove(element)
         elif name == "dstrike":
             element.tag = f"{{{word}}}strike"
