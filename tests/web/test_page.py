@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from tests.llm.server import MessagesServer, Response, first_cited, held_before, reply, respond, status, text
 from tests.web.packs import CODE, HANDLER, HOSTILE_TITLE, SCRIPT
 
@@ -177,6 +177,26 @@ def test_a_pdf_is_opened_at_its_page_beside_the_answer(site: str, visit: Visit) 
     with page.expect_download() as saved:
         page.get_by_role("link", name="Download berths.md").click()
     assert saved.value.suggested_filename == "berths.md"
+
+
+def test_a_panel_that_comes_late_leaves_who_types_alone(site: str, visit: Visit) -> None:
+    page = visit(site)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/titles?*", hold)
+    page.goto(f"{site}/?browse=title")
+    expect(page.locator("#panel-body")).to_have_attribute("aria-busy", "true")
+    page.keyboard.press("/")
+    page.keyboard.type("either")
+    while not held:
+        page.wait_for_timeout(20)
+    held[0].continue_()
+    expect(page.locator("#panel-body")).not_to_have_attribute("aria-busy", "true")
+    page.keyboard.type("/or")
+    expect(page.locator("#q")).to_have_value("either/or")
 
 
 def test_with_the_keyboard_alone(site: str, visit: Visit) -> None:

@@ -435,6 +435,7 @@ async function showPanel(given) {
   }
   panel.classList.toggle("wide", given.view === "original");
   $("panel-body").setAttribute("aria-busy", "true");
+  const focused = document.activeElement;
   let parts;
   try {
     parts = await PANELS[kind](app, given);
@@ -449,7 +450,8 @@ async function showPanel(given) {
   $("panel-body").removeAttribute("aria-busy");
   const arrival = panel.querySelector("[data-arrival]");
   if (!arrival) panel.scrollTop = 0;
-  (arrival ?? $("panel-title")).focus({ preventScroll: true });
+  // Whoever went to another place meanwhile, such as the box, stays there.
+  if ([focused, document.body].includes(document.activeElement) || panel.contains(document.activeElement)) (arrival ?? $("panel-title")).focus({ preventScroll: true });
   arrival?.scrollIntoView({ block: arrival.matches("mark") ? "center" : "start" });
 }
 
