@@ -11,10 +11,10 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedRandom, BufferedReader, BufferedWriter
+from json import JSONDecodeError
 from pathlib import Path
 
 from wikigr.errors import UsageError, WikigrError
-from wikigr.validation import explain_json_error
 
 # What the messages of the YAML parser mean, in the words of someone who does not know its grammar.
 _YAML_MISTAKES = (
@@ -160,6 +160,17 @@ def read_regular(path: Path, limit: int) -> bytes:
     if is_too_long:
         raise ValueError(f"{path} has more than {limit:,} bytes, the limit")
     return b"".join(pieces)
+
+
+def explain_json_error(error: Exception) -> str:
+    """Return why ``json.loads``, or a hook of it, raised ``error``, in words for the user."""
+    if isinstance(error, JSONDecodeError):
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        return f"{error.msg} at {line}column {error.colno}"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    # What Python says of a number whose conversion would take long.
+    return "a number in it has too many digits" if "integer string conversion" in str(error) else str(error)
 
 
 def describe_read_error(error: Exception) -> str:

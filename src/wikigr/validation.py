@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from json import JSONDecodeError
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 from wikigr.options import Limits
@@ -87,17 +86,6 @@ def validated_object(kind: type[T], parsed: object) -> T:
     with _first_mistake():
         value: T = _validator(cast("Any", kind)).validate_python(parsed, strict=True)
         return value
-
-
-def explain_json_error(error: Exception) -> str:
-    """Return why ``json.loads``, or a hook of it, raised ``error``, in words for the user."""
-    if isinstance(error, JSONDecodeError):
-        line = f"line {error.lineno}, " if error.lineno > 1 else ""
-        return f"{error.msg} at {line}column {error.colno}"
-    if isinstance(error, RecursionError):
-        return "it is nested too deeply"
-    # What Python says of a number whose conversion would take long.
-    return "a number in it has too many digits" if "integer string conversion" in str(error) else str(error)
 
 
 def explain_mistake(mistake: Mapping[str, Any]) -> str:

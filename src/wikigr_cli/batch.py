@@ -12,8 +12,7 @@ from typing import TextIO, TypeVar
 
 from wikigr.documents.pack import SCHEMA_VERSION
 from wikigr.errors import UsageError, WikigrError
-from wikigr.files import read_regular
-from wikigr.validation import explain_json_error
+from wikigr.files import explain_json_error, read_regular
 from wikigr_cli.environment import Environment, as_utf8
 from wikigr_cli.render.output import print_json_line
 

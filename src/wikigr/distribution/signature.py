@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.errors import PackError, UsageError
-from wikigr.files import describe_read_error, open_regular, read_regular
-from wikigr.validation import explain_json_error
+from wikigr.files import describe_read_error, explain_json_error, open_regular, read_regular
 
 # Prepended to the signed bytes, so that a signature of a pack is not valid for anything else, or the other way round.
 _DOMAIN = b"wikigr pack manifest v1\n"

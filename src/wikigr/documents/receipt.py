@@ -18,9 +18,9 @@ from wikigr import __version__
 from wikigr.documents.answer import answer_document
 from wikigr.documents.pack import without_paths
 from wikigr.errors import UsageError
-from wikigr.files import cannot_write, describe_read_error, read_regular, write_atomic
+from wikigr.files import cannot_write, describe_read_error, explain_json_error, read_regular, write_atomic
 from wikigr.pipeline.profile_schema import profile_values
-from wikigr.validation import explain_json_error, validated_object
+from wikigr.validation import validated_object
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer

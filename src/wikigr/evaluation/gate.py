@@ -20,9 +20,9 @@ from wikigr.evaluation.run import MAX_RUN_BYTES, RUN, SCHEMA_VERSION, StoredRun
 from wikigr.evaluation.samples import Sample
 from wikigr.evaluation.statistics.paired import MIN_QUESTIONS, SIGNIFICANCE, PairedResult, Verdict, in_points
 from wikigr.evaluation.statistics.significance import sign_p
-from wikigr.files import read_regular, write_atomic
+from wikigr.files import explain_json_error, read_regular, write_atomic
 from wikigr.options import Share
-from wikigr.validation import NO_OTHER_KEYS, explain_json_error, validated
+from wikigr.validation import NO_OTHER_KEYS, validated
 
 FailOn = Literal["regression", "inconclusive", "never"]
 Outcome = Literal["passed", "failed", "inconclusive"]

@@ -14,9 +14,9 @@ from wikigr.errors import UsageError, WikigrError
 from wikigr.evaluation.comparison import Comparison, compare
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.samples import Sample, read_samples
-from wikigr.files import read_regular, write_atomic
+from wikigr.files import explain_json_error, read_regular, write_atomic
 from wikigr.options import Limits
-from wikigr.validation import NO_OTHER_KEYS, Having, InvalidError, explain_json_error, validated
+from wikigr.validation import NO_OTHER_KEYS, Having, InvalidError, validated
 
 RUN = "run.json"
 # Of a description of a run, and of its questions.

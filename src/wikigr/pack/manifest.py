@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.errors import PackError, UsageError
-from wikigr.files import open_regular, read_regular, write_atomic
+from wikigr.files import explain_json_error, open_regular, read_regular, write_atomic
 from wikigr.graph.schema import FORMAT_VERSION, READABLE_FORMATS
 from wikigr.languages import ENGLISH, language_of
 from wikigr.pack import layout
 from wikigr.pack.layout import Layout, read_object
 from wikigr.settings import cache_folder
 from wikigr.text import one_line
-from wikigr.validation import explain_json_error
 
 if TYPE_CHECKING:
     import semver

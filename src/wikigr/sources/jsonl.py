@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.errors import RecordError, SourceError
+from wikigr.files import explain_json_error
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
 from wikigr.sources.streams import STDIN, Line, open_bytes, read_lines
 from wikigr.text import fold
-from wikigr.validation import explain_json_error
 
 _HEADING = re.compile(r" {0,3}+(?P<marks>#{1,6}+)[ \t]++(?P<text>.+)")
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)")

@@ -12,10 +12,10 @@ from itertools import islice
 import yaml
 
 from wikigr.errors import RecordError
+from wikigr.files import explain_json_error
 from wikigr.sources.bylines import Byline
 from wikigr.sources.facts import readable_relation
 from wikigr.sources.plain_text import collapse_spaces
-from wikigr.validation import explain_json_error
 
 _ABSENT = frozenset({"", "~", "null"})
 _FENCED = re.compile(

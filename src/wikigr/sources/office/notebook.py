@@ -9,12 +9,12 @@ from html import escape
 from typing import Any
 
 from wikigr.errors import RecordError
+from wikigr.files import explain_json_error
 from wikigr.sources.article import BadPart
 from wikigr.sources.documents import NoteRecord
 from wikigr.sources.encodings import decode
 from wikigr.sources.markdown.source import note_html
 from wikigr.sources.office.document import Document
-from wikigr.validation import explain_json_error
 
 # Escape sequences of terminals: control sequences such as colors, commands to the operating system, and others.
 _ANSI = re.compile(
