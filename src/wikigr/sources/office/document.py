@@ -118,6 +118,27 @@ def parse_xml(opened: ZipFile, name: str) -> _Element:
     return etree.fromstring(opened.read(name), parser)
 
 
+def with_attributes(opened: ZipFile, name: str, defaults: Sequence[tuple[str, str, str]]) -> dict[str, bytes]:
+    """Return the XML of the member ``name``, by that name, with optional attributes that a library requires.
+
+    ``defaults`` are paths of elements, attributes without their namespace, and values. Nothing is returned if none of
+    these attributes is missing.
+    """
+    from lxml import etree
+
+    if name not in opened.namelist():
+        return {}
+    root, is_complete = parse_xml(opened, name), True
+    # In a text, attributes have the namespace of their elements; in a workbook, they have none.
+    qualified = f"{{{etree.QName(root).namespace}}}" if name.startswith("word/") else ""
+    for path, key, default in defaults:
+        for element in root.iterfind(path):
+            if not attribute(element, key):
+                is_complete = False
+                element.set(qualified + key, default)
+    return {} if is_complete else {name: bytes(etree.tostring(root))}
+
+
 def with_members(opened: ZipFile, changed: Mapping[str, bytes]) -> bytes:
     """Return an archive with other content in some members, and without the pictures of a text."""
     made = BytesIO()

@@ -18,6 +18,7 @@ from wikigr.sources.office.document import (
     equation_text,
     item_html,
     parse_xml,
+    with_attributes,
     with_members,
 )
 
@@ -54,6 +55,8 @@ _SYMBOL = re.compile("[0-9A-Fa-f]{1,8}")
 _PARAGRAPH = re.compile("<p>(.*?)</p>|(<li>(?:<[^>]*>)*)(.*?)(?=</li>|<[uo]l>)", re.DOTALL)
 _LEFT_OUT = re.compile(rb"fldSimple|oMath|dstrike|ddList|showingPlcHdr|<w:ruby>|<w:vanish|<w:sym")
 _ELEMENTS = tuple(f"{{*}}{name}" for name in "fldSimple oMath dstrike ddList showingPlcHdr ruby vanish sym".split())
+# Attributes of styles that mammoth requires (ECMA-376, part 1, 17.7.4.17). Nothing refers to a style without an id.
+_REQUIRED = (("{*}style", "type", "paragraph"), ("{*}style", "styleId", ""))
 # The number of an item, and its style as HTML calls it, which a bookmark takes through mammoth.
 _NUMBER = "wikigr-number"
 _NUMBER_OF_ITEM = re.compile(rf'<li>((?:<(?!a id="{_NUMBER}|/)[^<>]*>){{0,9}})<a id="{_NUMBER}-(\d+)-(\w)"></a>')
@@ -124,26 +127,8 @@ def _prepared(opened: ZipFile) -> bytes | None:
         for name, data in stories.items()
         if _LEFT_OUT.search(data) or (lists is not None and lists.are_in(data))
     }
-    changed |= _complete_styles(opened)
+    changed |= with_attributes(opened, "word/styles.xml", _REQUIRED)
     return with_members(opened, changed) if changed else None
-
-
-def _complete_styles(opened: ZipFile) -> dict[str, bytes]:
-    """Return the styles, by their member, with the attributes that mammoth requires; empty if nothing is missing."""
-    from lxml import etree
-
-    name = "word/styles.xml"
-    if name not in opened.namelist():
-        return {}
-    root = parse_xml(opened, name)
-    styles = root.iterfind("{*}style")
-    incomplete = [one for one in styles if not (attribute(one, "type") and attribute(one, "styleId"))]
-    for style in incomplete:
-        word = etree.QName(style).namespace
-        # ECMA-376, part 1, 17.7.4.17. Nothing refers to a style without an id.
-        for key, default in (("type", "paragraph"), ("styleId", "")):
-            style.set(f"{{{word}}}{key}", attribute(style, key) or default)
-    return {name: bytes(etree.tostring(root))} if incomplete else {}
 
 
 class _Lists:

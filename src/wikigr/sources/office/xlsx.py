@@ -15,7 +15,7 @@ from wikigr.sources.article import BadPart
 from wikigr.sources.documents import check_length
 from wikigr.sources.header import column_names, mark_header
 from wikigr.sources.html.document import STRUCK_MARK
-from wikigr.sources.office.document import Document, archive, parse_xml, with_members
+from wikigr.sources.office.document import Document, archive, parse_xml, with_attributes, with_members
 from wikigr.sources.office.number_format import Value, show
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.tables import MAX_HEADER_ROWS, Cell, Row
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 # A place of a citation has at most so many rows.
 _ROWS = 50
+# Attributes of styles that openpyxl requires although they are optional. No text shows them.
+_REQUIRED = (
+    ("{*}cellStyles/{*}cellStyle", "name", "00000000"),
+    ("{*}colors/{*}indexedColors/{*}rgbColor", "rgb", "00000000"),
+)
 # The elements of a sheet that are read before its cells.
 _READ_BEFORE = ("{*}f", "{*}row", "{*}mergeCell", "{*}autoFilter")
 _MAX_COLUMNS = 1_000
@@ -76,7 +81,8 @@ def read(data: bytes, document: Document, where: str) -> None:
     from openpyxl import load_workbook
 
     with archive(data, where) as opened:
-        book = load_workbook(BytesIO(_complete_styles(opened) or data), read_only=True, data_only=True)
+        styles = with_attributes(opened, "xl/styles.xml", _REQUIRED)
+        book = load_workbook(BytesIO(with_members(opened, styles) if styles else data), read_only=True, data_only=True)
         extras = dict(_extras(opened))
     length = 0
 
@@ -106,22 +112,6 @@ def read(data: bytes, document: Document, where: str) -> None:
         for cell, text in sorted(extra.comments.items()):
             _place(sheet.title, cell, cell, document)
             _write_comment(cell, text, document)
-
-
-def _complete_styles(opened: ZipFile) -> bytes | None:
-    """Return a workbook with the optional attributes of styles that openpyxl requires; ``None`` if it has them all."""
-    from lxml import etree
-
-    name = "xl/styles.xml"
-    if name not in opened.namelist():
-        return None
-    root, is_complete = parse_xml(opened, name), True
-    for path, key in (("{*}cellStyles/{*}cellStyle", "name"), ("{*}colors/{*}indexedColors/{*}rgbColor", "rgb")):
-        for element in root.iterfind(path):
-            if element.get(key) is None:
-                is_complete = False
-                element.set(key, "00000000")
-    return None if is_complete else with_members(opened, {name: bytes(etree.tostring(root))})
 
 
 def _extras(opened: ZipFile) -> Iterator[tuple[str, _Extras]]:
